@@ -1,10 +1,10 @@
-/* Where passes run, if that is chosen: as the costs say, which are measured and learned; and with the same result.
+/* Chooses by measured costs whether passes run on a device or as plain C.  The results are the same.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grown.h"
 #include "passmgr/resident/choose.h"
 
-enum { ROWS = 12000 /* worth asking for three passes, and not too many for a driver */ };
+enum { ROWS = 12000 /* enough that a device may pay for three passes, and few enough for its limits */ };
 
 static const vyre_target_ops *const here[] = {&vyre_target_cpu, NULL}, *const there[] = {&vyre_target_cpu, &vyre_target_vulkan,
                                                                                          NULL};
@@ -12,7 +12,7 @@ static const double much = 1e12;
 
 static vyre_registry *registry;
 static char name[256]; /* of a device */
-static uint64_t *seen; /* gets what the passes sweeps.seen of a run saw, where each pass runs by itself; NULL: nobody asks */
+static uint64_t *seen; /* set to the count of sweeps.seen by a run whose passes are not fused; NULL if runs are fused */
 
 static void
 note_name(void *user, const vyre_device_info *info)
@@ -44,11 +44,12 @@ end_passes(void **state)
   return 0;
 }
 
-/* A module after the pipeline, in its binary form.  `out` (may be NULL): what the device did. */
+/* Counts of the device. */
 typedef struct figures {
   uint64_t sequences, launches, up, down;
 } figures;
 
+/* Returns a module after the pipeline, in its binary form.  `out` may be NULL. */
 static vyre_bytes
 run(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *device, figures *out)
 {
@@ -65,7 +66,7 @@ run(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *devic
   return bytes;
 }
 
-/* How many sequences a device had; the result is that of plain C. */
+/* Asserts that a run with the device has the result of plain C.  Returns the device's counts. */
 static figures
 run_and_compare(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *device)
 {
@@ -83,25 +84,25 @@ open_auto(const vyre_target_ops *const *targets, const vyre_target_options *opti
   return device;
 }
 
-/* The device of that name, which is opened by the first run that may pay. */
+/* Returns the device `name`, which the first run opens if it may pay. */
 static vyre_device *
 open_named(void)
 {
   return open_auto(there, &(vyre_target_options){.device = name, .validate = test_validates()}, much);
 }
 
-TEST(small_work_opens_nothing)
+TEST(small_work_opens_no_device)
 {
   vyre_device *device = open_auto(there, NULL, 0);
   run_and_compare("canon,cf,pm", 500, 500, device);
   assert_true(!device->is_tried && device->owed == 0);
-  device->plain_count = 0; /* what was learned on a busy machine may be anything */
+  device->plain_count = 0; /* measurements on a busy machine may be wrong */
   run_and_compare("canon,cf,pm", ROWS, 500, device);
   assert_true(!device->is_tried && device->owed > 0);
   assert_ok(vyre_device_close(device));
 }
 
-TEST(processors_are_no_device)
+TEST(a_cpu_is_not_chosen_as_device)
 {
   vyre_device *device = open_auto(here, NULL, much);
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
@@ -113,8 +114,7 @@ TEST(processors_are_no_device)
   assert_ok(vyre_device_close(device));
 }
 
-/* But by its name. */
-TEST(a_simulator_is_no_device)
+TEST(a_simulator_is_chosen_only_by_its_name)
 {
   static const vyre_target_ops *const simulated[] = {&vyre_target_cuda, NULL};
   const vyre_target_options by_library = {.library = test_file("lib/libvyre-cuda-sim.so")}, by_name = {.device = "sim"};
@@ -128,7 +128,7 @@ TEST(a_simulator_is_no_device)
   assert_ok(vyre_device_close(device));
 }
 
-/* Other work on the machine may hide what a launch or a visit costs, not again and again. */
+/* Returns a device with measured costs of a launch and a visit.  Tries again if other work on the machine hides them. */
 static vyre_device *
 open_measured(void)
 {
@@ -142,27 +142,27 @@ open_measured(void)
   }
 }
 
-TEST(costs_decide)
+TEST(costs_decide_where_passes_run)
 {
   vyre_device *device = open_measured();
   assert_true(device->ops && device->costs.wait > 0 && device->costs.launch > 0 && device->costs.visit > 0);
   device->costs = (device_costs){0};
   device->plain_count = 0;
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 1);
-  assert_true(device->costs.visit > 0); /* it was learned */
+  assert_true(device->costs.visit > 0); /* learned from the sequence */
   device->costs = (device_costs){.wait = much};
   device->plain_count = 0;
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
   assert_int_equal(device->plain_count, 3);
   assert_true(device->plain[0].row > 0 && device->plain[0].row < 20000); /* ns; all rows take more */
   device->costs = (device_costs){0};
-  for (uint32_t i = 0; i < device->plain_count; i++) /* a pass that would take long here */
+  for (uint32_t i = 0; i < device->plain_count; i++) /* one pass is slow as plain C */
     device->plain[i].row = i == 1 ? 1000 : 0;
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 1);
   assert_ok(vyre_device_close(device));
 }
 
-/* Has the device learn what the first pass of the text takes in plain C, in nanoseconds for each row. */
+/* Records that the first pass of the text takes `ns` nanoseconds for each row as plain C. */
 static void
 learn_here(vyre_device *device, const char *text, uint64_t ns)
 {
@@ -170,14 +170,13 @@ learn_here(vyre_device *device, const char *text, uint64_t ns)
   vyre_choose_learn_here(device, vyre_registry_find(registry, text, strcspn(text, ","), &other), 1, ns);
 }
 
-/* A sequence is foreseen as it then is: launches just so, but of simplify, which has levels of its own; of the bytes the columns.
- */
-TEST(work_is_foreseen)
+/* Predicted launches are exact, except for simplify, which has its own levels.  Predicted bytes are those of columns. */
+TEST(predicted_work_of_a_sequence_is_near_the_real_work)
 {
   static const struct {
     const char *text;
     uint32_t rows_a_program, slack; /* launches: percent */
-    bool by_program;                /* of so small ones; else a dispatch a level */
+    bool by_program;                /* kernels run by program, otherwise by level */
   } cases[] = {{"canon,cf,pm", 500, 0, true}, {"canon,cf,pm", ROWS, 0, true}, {"canon,cf,pm", 500, 0, false},
                {"shash", 500, 0, true},       {"shash", ROWS, 0, true},       {"shash", 500, 0, false},
                {"simplify", 500, 20, true},   {"simplify", 500, 20, false},   {"simplify", ROWS, 20, false}};
@@ -200,8 +199,8 @@ TEST(work_is_foreseen)
   assert_ok(vyre_device_close(device));
 }
 
-/* A column that is provided here is not the one that the device has from before. */
-TEST(columns_of_here_go_there)
+/* The device has an older copy of the column that cid provides as plain C. */
+TEST(columns_that_plain_c_provides_are_uploaded)
 {
   const char text[] = "sweeps.seen,cf,pm,shash,cid,sweeps.seen";
   vyre_device *device = open_named();
@@ -227,7 +226,7 @@ TEST(columns_of_here_go_there)
   assert_ok(vyre_device_close(device));
 }
 
-TEST(what_has_no_room_stays)
+TEST(passes_without_room_on_the_device_run_as_plain_c)
 {
   vyre_device *device = open_named();
   run_and_compare("canon,cf,pm", ROWS, 500, device);
@@ -235,7 +234,7 @@ TEST(what_has_no_room_stays)
   device->plain_count = 0;
   device->info.max_storage = 4096;
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
-  assert_int_equal(device->plain_count, 3); /* as plain C, not by phases */
+  assert_int_equal(device->plain_count, 3); /* they ran as plain C, not by phases */
   assert_ok(vyre_device_close(device));
 }
 

@@ -1,5 +1,5 @@
-/* What sequences of passes cost on the CUDA target, counted by its simulator: cold, and once what they need is there.  A warm one
- * is one graph and one wait, and nothing is allocated, compiled or recorded for it.
+/* Counts by CUDA's simulator the cost of sequences of passes, cold and warm.  A warm sequence is one graph and one wait, and
+ * allocates, compiles and records nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grown.h"
@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-enum { ROWS = 400, MANY = 20 /* rows of a program, of which there are many then */ };
+enum { ROWS = 400, MANY = 20 /* rows of each of many programs */ };
 
 static vyre_registry *registry;
 
@@ -78,13 +78,13 @@ print_costs(const char *passes, const char *when, const costs *c)
   print_message("\n");
 }
 
-/* What is one sequence, or two; and so many kernels at most, for a small program's levels are in one. */
+/* A pipeline, its number of sequences, and the most kernels of a warm run.  All levels of a small program are one kernel. */
 typedef struct passes_text {
   const char *text;
   uint32_t sequences, kernels;
 } passes_text;
 
-/* The first time; then graphs are made, of what has found its memory; then they are there. */
+/* Runs a pipeline cold, then twice to record graphs, then warm, and checks the counts. */
 static void
 compare(const passes_text *what, uint32_t rows_a_program)
 {
@@ -103,7 +103,7 @@ compare(const passes_text *what, uint32_t rows_a_program)
   }
   const costs *cold = &c[0], *warm = &c[TIMES - 1];
   assert_int_equal(cold->of[WAITS],
-                   what->sequences + test_metric(device->target, "kept_misses")); /* constants are uploads by themselves */
+                   what->sequences + test_metric(device->target, "kept_misses")); /* each constant is a separate upload */
   assert_true(cold->of[LAUNCHES] > 0 && cold->of[LAUNCHES] == cold->of[KERNELS] && cold->of[LOADS] > 0 && cold->of[DEVICE] > 0);
   assert_int_equal(cold->of[GRAPHS], 0);
   assert_int_equal(warm->of[WAITS], what->sequences);
@@ -115,7 +115,7 @@ compare(const passes_text *what, uint32_t rows_a_program)
   assert_int_equal(warm->of[KERNELS], cold->of[KERNELS]);
   assert_int_equal(warm->of[DOWN], cold->of[DOWN]);
   assert_int_equal(warm->of[FILLED], cold->of[FILLED]);
-  assert_true(warm->of[UP] <= cold->of[UP]); /* rules and facts of ops stay there */
+  assert_true(warm->of[UP] <= cold->of[UP]); /* rules and facts of ops stay on the device */
   vyre_bytes_free(&plain);
   assert_ok(vyre_device_close(device));
   assert_string_equal(sim.messages(), "");
@@ -125,13 +125,13 @@ static const passes_text sequences[] = {
     {"canon", 1, 1},  {"canon,cf,pm", 1, 6}, {"shash,cid", 1, 6}, {"canon,cf,shash,cid", 2, 10},
     {"limits", 1, 1}, {"dce", 1, 60},        {"simplify", 1, 80}, {"canon,cf,shash,cid,pm,dce", 2, 70}};
 
-TEST(one_program_costs_a_graph_and_a_wait)
+TEST(a_warm_sequence_of_one_program_costs_a_graph_and_a_wait)
 {
   for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
     compare(&sequences[i], ROWS);
 }
 
-TEST(many_programs_cost_a_graph_and_a_wait)
+TEST(a_warm_sequence_of_many_programs_costs_a_graph_and_a_wait)
 {
   for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
     compare(&sequences[i], MANY);

@@ -1,15 +1,14 @@
-/* A GPU pass does the same on a device as in plain C, by itself and in one sequence with its neighbours: on Vulkan, or on CUDA's
- * simulator, and by the interpreter, which sees races and accesses out of bounds.  Same modules to the byte, same counts, same
- * errors.
+/* Compares GPU passes on a device to plain C, each in a sequence of its own and fused with its neighbours.  The device is Vulkan's,
+ * CUDA's simulator, or the interpreter, which reports races and accesses out of bounds.  Modules, counts and errors are equal.
  *
- *   unit-kernel-device [COUNT [ROWS]]      of so many small modules, and of so many rows
+ *   unit-kernel-device [COUNT [ROWS]]      runs COUNT small modules, and large modules of ROWS rows
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
 #include "forms.h"
 #include "interpreted.h"
 
-#ifdef FORMS_FEW /* a simulator, which is slow */
+#ifdef FORMS_FEW /* the device is a slow simulator */
 enum { SLOWNESS = 4 };
 #else
 enum { SLOWNESS = 1 };
@@ -41,7 +40,7 @@ close_forms(void **state)
   return 0;
 }
 
-/* On the device. */
+/* Compares all pipelines in the forms on a device. */
 static void
 compare_all(const char *what, uint32_t seed, const vyre_bytes *input)
 {
@@ -50,7 +49,7 @@ compare_all(const char *what, uint32_t seed, const vyre_bytes *input)
   forms_compare(what, seed, input, "sweeps.check", forms + 1, FORMS - 1);
 }
 
-TEST(small_modules)
+TEST(forms_agree_on_small_modules)
 {
   for (uint32_t seed = 1; seed <= small; seed++) {
     vyre_bytes input = forms_random(seed, 2);
@@ -59,28 +58,28 @@ TEST(small_modules)
   }
 }
 
-/* Workgroups take them. */
-TEST(many_programs)
+/* A workgroup processes whole programs. */
+TEST(forms_agree_on_many_programs)
 {
   vyre_bytes input = forms_random(1001, budget_part(80 / SLOWNESS));
   compare_all("many programs, seed", 1, &input);
   vyre_bytes_free(&input);
 }
 
-/* Levels have fewer rows than a workgroup has invocations, or more. */
-TEST(other_workgroups)
+/* Levels have fewer or more rows than a workgroup has invocations. */
+TEST(forms_agree_for_other_workgroup_sizes)
 {
   static const char *const pipelines[] = {"cid,cse", "dce", "sweeps.everything", "sweeps.check"};
   if (!(forms[FUSED].device->info.forms >> VYRE_KERNEL_SPIRV & 1))
-    skip(); /* PTX has a literal there */
+    skip(); /* the size is a literal in PTX */
   vyre_bytes input = forms_grown(16 * 200, 200);
   for (size_t k = 0; k < sizeof pipelines / sizeof *pipelines; k++)
     forms_compare("workgroups", 0, &input, pipelines[k], forms + FORMS, ALL_FORMS - FORMS);
   vyre_bytes_free(&input);
 }
 
-/* A dispatch a level, and a workgroup a program. */
-TEST(large_modules)
+/* Each level is a dispatch, and each program is processed by a workgroup. */
+TEST(forms_agree_on_large_modules)
 {
   for (uint32_t i = 0; i < 2; i++) {
     vyre_bytes input = forms_grown(rows, i ? 50 : rows);
@@ -89,8 +88,8 @@ TEST(large_modules)
   }
 }
 
-/* No access out of bounds, no race: rows level by level, and a program a workgroup. */
-TEST(kernels_are_right)
+/* Kernels run by level, and by program. */
+TEST(kernels_have_no_race_and_no_access_out_of_bounds)
 {
   for (uint32_t seed = 1; seed <= budget_part(2); seed++) {
     vyre_bytes input = seed % 2 ? forms_random(seed, budget_part(4 / SLOWNESS)) : forms_grown(16 * 40, 40);
@@ -116,8 +115,8 @@ add_made(void *user, const char *name, uint64_t value)
     m->held = value;
 }
 
-/* What was run before is compiled, and its memory is there.  Of what the device keeps, nothing is held between sequences. */
-TEST(a_warm_device_makes_nothing)
+/* Also, no descriptor set is held between sequences. */
+TEST(a_second_run_compiles_and_allocates_nothing)
 {
   vyre_bytes input = forms_grown(16 * 40, 40);
   for (uint32_t i = INTERPRETED + 1; i < FORMS; i++) {
@@ -136,7 +135,7 @@ TEST(a_warm_device_makes_nothing)
   vyre_bytes_free(&input);
 }
 
-/* That went up to a device, by the report. */
+/* Returns the number of bytes that a run uploads to the device. */
 static uint64_t
 bytes_up(const vyre_bytes *input, const char *text, vyre_device *device)
 {
@@ -151,9 +150,9 @@ bytes_up(const vyre_bytes *input, const char *text, vyre_device *device)
   return bytes;
 }
 
-/* What nobody but the device changed does not go up again, nor do rules and facts of ops: of the ten columns the levels at most,
- * with the order that they give. */
-TEST(what_stays_on_a_device)
+/* Rules, facts of ops, and columns that only the device changed are not uploaded again.  Of the ten columns, at most the levels and
+ * their order are. */
+TEST(unchanged_columns_stay_on_the_device)
 {
   vyre_bytes input = forms_grown(STAYING, 50);
   const uint64_t once = bytes_up(&input, "canon,cf,pm", forms[FUSED].device);
@@ -172,8 +171,8 @@ binary_of_text(const char *text)
   return bytes;
 }
 
-/* A read that became a literal sees no state any more: the device's versions are old ones, though no row is gone. */
-TEST(versions_go_up_again)
+/* A read that becomes a literal has no version, so the device's versions are outdated, although no row is removed. */
+TEST(changed_versions_are_uploaded_again)
 {
   static const char text[] = "program @p workgroup(1, 1, 1) {\n  buffer %x : u32[4] storage rw set(0) binding(0)\n  var %v : u32\n"
                              "  %i = gid.x\n  %g = get %v\n  store %x[%i], %g\n  set %v, %i\n}\n";
@@ -182,8 +181,8 @@ TEST(versions_go_up_again)
   vyre_bytes_free(&input);
 }
 
-/* Joins of one construct are one invocation's work: where the driver would leave that before it is done, they are not for it. */
-TEST(too_much_for_a_driver)
+/* One invocation computes all joins of a construct.  If the driver bounds its iterations, the pass runs as plain C. */
+TEST(a_pass_with_too_many_iterations_runs_as_plain_c)
 {
   enum { VARIABLES = 2000 };
   vyre_bytes text = {0};
@@ -201,13 +200,13 @@ TEST(too_much_for_a_driver)
   vyre_device *device = forms[FUSED].device;
   assert_true(forms_compare("many joins", 0, &input, "simplify", &forms[FUSED], 1));
   assert_true((bytes_up(&input, "simplify", device) == 0) == (device->info.max_iterations != 0));
-  assert_true(bytes_up(&input, "canon", device) != 0); /* which has no versions */
+  assert_true(bytes_up(&input, "canon", device) != 0); /* canon needs no versions */
   vyre_bytes_free(&text);
   vyre_bytes_free(&input);
 }
 
-/* A sequence that needs more memory than there was: the columns of the one before it are not in that. */
-TEST(memory_grows)
+/* The last sequence needs more memory.  The larger memory does not hold the columns of the sequences before it. */
+TEST(columns_are_uploaded_again_after_device_memory_grows)
 {
   form fresh = {.name = "on a fresh device", .target = &FORMS_TARGET, .fused = true};
   vyre_bytes input = forms_grown(4 * STAYING, 50);

@@ -1,7 +1,8 @@
-/* The evaluator that kernels have (passes/cf/eval.vir), compiled to C, against the one of ir/eval: every op and kind, on edge
- * values and random ones; the ops of one f16 on all of them.  In a long run VYRE_TEST_POINTS is the number of random points an op
- * and kind: 10000000 is what it is meant to be run with now and then, which is ten times as many for two operands of f16.  An
- * argument is the name of the one test to run.
+/* Compares the kernels' evaluator (passes/cf/eval.vir), compiled to C, to ir/eval.  Runs every op and kind on edge values and
+ * random values, and unary ops of f16 on all values.
+ *
+ *   VYRE_TEST_POINTS=N        random points of each op and kind, ten times as many for two operands of f16; a long run has 10000000
+ *   unit-kernel-eval [TEST]   runs only tests whose names match TEST
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -24,8 +25,8 @@ static vyre_c_buffer buffers[16];
 static double kernel_seconds, eval_seconds;
 static uint64_t lane_count;
 
-/* Returns the fact of an op that kernel files call `word`: "op_" and a field of vyre_op_info.  Returns UINT32_MAX for a fact that
- * no phase uses. */
+/* Returns the fact of an op whose name in kernel files is `word`: "op_" and a field of vyre_op_info.  Returns UINT32_MAX for other
+ * names. */
 static uint32_t
 fact_of(const char *word, uint32_t op)
 {
@@ -65,7 +66,7 @@ seconds_now(void)
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Of up to BATCH lanes; `got` has them from row 1 on. */
+/* Evaluates up to BATCH lanes.  Their results are in `got` from row 1 on. */
 static void
 run_kernel(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *x, const uint64_t *y, const uint64_t *z, uint32_t count)
 {
@@ -144,7 +145,8 @@ fraction_bits(vyre_kind kind)
   return kind == VYRE_F16 ? 10 : kind == VYRE_F32 ? 23 : 52;
 }
 
-/* Powers of two, their neighbours, values half way between two of a narrower kind, zeros, infinities and NaNs; both signs. */
+/* Sets `edges` to powers of two, their neighbours, values halfway between two of a narrower kind, zeros, infinities and NaNs, with
+ * both signs.  Returns their number. */
 static uint32_t
 float_edges(vyre_kind kind, uint64_t edges[MOST_EDGES])
 {
@@ -165,7 +167,7 @@ float_edges(vyre_kind kind, uint64_t edges[MOST_EDGES])
     edges[count++] = power + 1;
     edges[count++] = power | UINT64_C(1) << (fraction - 1);
   }
-  const uint64_t least = UINT64_C(1) << fraction; /* of the normal ones */
+  const uint64_t least = UINT64_C(1) << fraction; /* the least normal number */
   edges[count++] = least - 1;
   edges[count++] = least;
   edges[count++] = least + 1;
@@ -192,7 +194,8 @@ int_edges(vyre_kind kind, uint64_t edges[MOST_EDGES])
   return count;
 }
 
-/* At random: any bits; an edge; one of few bits; a neighbour of `other`, in value or in exponent. */
+/* Returns random bits, an edge or a neighbour of one, few set bits, a small integer, or a neighbour of `other` in value or
+ * exponent. */
 static uint64_t
 random_lane(vyre_kind kind, uint64_t other, const uint64_t *edges, uint32_t edge_count)
 {
@@ -225,12 +228,12 @@ edges_of(vyre_kind kind, uint64_t edges[MOST_EDGES])
   return kind == VYRE_BOOL ? 2 : vyre_kind_is_float(kind) ? float_edges(kind, edges) : int_edges(kind, edges);
 }
 
-/* What is not an operand is garbage. */
+/* Compares edges and random points.  Lanes that are not operands have garbage. */
 static void
 compare_points(vyre_opcode op, vyre_kind from, vyre_kind to, uint64_t random)
 {
   uint64_t x[BATCH], y[BATCH], z[BATCH], edges[MOST_EDGES];
-  const vyre_kind right = op == VYRE_OP_ubfe || op == VYRE_OP_sbfe ? VYRE_U32 : from; /* of offset and count */
+  const vyre_kind right = op == VYRE_OP_ubfe || op == VYRE_OP_sbfe ? VYRE_U32 : from; /* kind of offset and count */
   uint64_t right_edges[MOST_EDGES];
   const uint32_t edge_count = edges_of(from, edges), right_count = edges_of(right, right_edges);
   const bool unary = vyre_op_infos[op].operands == 1;
@@ -278,30 +281,30 @@ compare_kind(vyre_kind kind)
   }
 }
 
-TEST(narrow_integers)
+TEST(ops_of_narrow_integers_equal_ir_eval)
 {
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U16; kind++)
     compare_kind((vyre_kind)kind);
 }
 
-TEST(integers)
+TEST(ops_of_integers_equal_ir_eval)
 {
   for (uint32_t kind = VYRE_I32; kind <= VYRE_U64; kind++)
     compare_kind((vyre_kind)kind);
 }
 
-TEST(halves)
+TEST(ops_of_f16_equal_ir_eval)
 {
   compare_kind(VYRE_F16);
 }
 
-TEST(floats)
+TEST(ops_of_f32_and_f64_equal_ir_eval)
 {
   compare_kind(VYRE_F32);
   compare_kind(VYRE_F64);
 }
 
-TEST(every_half)
+TEST(unary_ops_of_all_f16_values_equal_ir_eval)
 {
   uint64_t x[BATCH], garbage[BATCH];
   for (uint32_t half = 0; half < 65536; half += BATCH) {
@@ -324,7 +327,7 @@ TEST(every_half)
   }
 }
 
-TEST(conversions)
+TEST(conversions_equal_ir_eval)
 {
   const uint64_t lane[1] = {0};
   uint64_t out[1];
@@ -336,8 +339,7 @@ TEST(conversions)
         compare(VYRE_OP_convert, (vyre_kind)from, (vyre_kind)to, lane, lane, lane, 1);
 }
 
-/* A condition picks any bits. */
-TEST(selects)
+TEST(selects_equal_ir_eval)
 {
   uint64_t x[BATCH], y[BATCH], z[BATCH];
   for (uint32_t i = 0; i < BATCH; i++) {
@@ -349,8 +351,8 @@ TEST(selects)
     compare(VYRE_OP_select, VYRE_BOOL, (vyre_kind)to, x, y, z, BATCH);
 }
 
-/* What libm computes, and what is no lane of its operands. */
-TEST(others_are_not_known)
+/* Ops that libm computes, and ops that are not lane by lane, are not known. */
+TEST(only_exact_ops_of_lanes_are_known)
 {
   const uint64_t lane[1] = {0};
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
@@ -368,7 +370,6 @@ report(void **state)
   return 0;
 }
 
-/* The name of a test, or a pattern of names, runs that alone. */
 int
 main(int argc, char **argv)
 {

@@ -1,5 +1,5 @@
-/* What AMD's compiler makes of kernels for devices, by radv's null device: none spills vector registers or needs scratch memory,
- * and workgroup memory is what each device has.  Prints a table; with arguments, for these families instead of the default ones.
+/* Compiles kernels for devices with AMD's compiler, by radv's null device.  No kernel spills vector registers or needs scratch
+ * memory, and workgroup memory fits every device.  Prints a table.  Arguments are card families instead of the default ones.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../module.h"
@@ -11,14 +11,14 @@
 
 enum { MOST_SHARED = 16384, PUSH = 32 };
 
-/* Scalar registers that may be spilled, to lanes of vector registers, and why. */
+/* The most scalar registers that a kernel may spill to lanes of vector registers, and the reason. */
 static const struct {
   const char *kernel;
   uint32_t most;
 } known_spills[] = {
-    /* cf's evaluator, pm's walk over the rules: masks of deeply nested control */
+    /* cf's evaluator and pm's walk over the rules have masks of deeply nested control */
     {"fold", 64},      {"fold by program", 80},       {"match", 64}, {"match by program", 160},
-    {"simplify", 250}, {"levels 1 by program", 1100}, /* simplify's: all of its phases but the last ones */
+    {"simplify", 250}, {"levels 1 by program", 1100}, /* of simplify: all phases but the last ones */
 };
 
 static const char *const *families;
@@ -51,7 +51,7 @@ check_kernel(const radv *r, const char *pass, const kernel_device *device, uint3
   assert_in_range(f.spilled_sgprs, 0, most_spills(name));
   assert_int_equal(f.scratch, 0);
   assert_true(f.lds <= MOST_SHARED);
-  assert_true(f.instructions > 1); /* else the driver found that it does nothing */
+  assert_true(f.instructions > 1); /* the driver did not remove the whole kernel */
 }
 
 static void
@@ -78,7 +78,7 @@ check_file(const radv *r, const char *pass, const char *path)
   kernel_file_free(&file);
 }
 
-TEST(kernels_fit)
+TEST(kernels_fit_amd_devices)
 {
   static const char *const passes[] = {"limits", "canon", "shash", "cid", "cf", "pm", "dce", "simplify"};
   char path[500];

@@ -1,4 +1,4 @@
-/* Docs at forms.h.
+/* Implements forms.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "forms.h"
@@ -28,7 +28,7 @@ const char *const forms_pipelines[] = {"canon",
                                        "sweeps.everything",
                                        "default<O2>",
                                        NULL};
-_Static_assert(sizeof forms_pipelines / sizeof *forms_pipelines == FORMS_PIPELINES + 1, "all of them");
+_Static_assert(sizeof forms_pipelines / sizeof *forms_pipelines == FORMS_PIPELINES + 1, "FORMS_PIPELINES is wrong");
 
 vyre_target_options
 forms_options(const vyre_target_ops *target)
@@ -77,7 +77,8 @@ forms_registry(void)
 
 /* ---- one run ------------------------------------------------------------------------------------------------------------- */
 
-/* Of the report: what a device did, and cid's comparisons, which are those of a table that its phases do not have. */
+/* Returns whether the line of a report depends on the form.  Those are counts of a device, and cid's comparisons in a hash table
+ * that its phases do not have. */
 static bool
 is_of_its_form(const char *line, size_t length)
 {
@@ -88,7 +89,8 @@ is_of_its_form(const char *line, size_t length)
   return is;
 }
 
-/* The module; and what was counted, where it was not in parts, each of which counts for itself. */
+/* Returns the module or the error, followed by the counts if `counts` is set.  A module that runs in parts has separate counts for
+ * each part. */
 static vyre_bytes
 run_form(const vyre_bytes *input, const char *text, const form *f, bool counts)
 {
@@ -128,7 +130,8 @@ bool
 forms_compare(const char *what, uint32_t seed, const vyre_bytes *input, const char *text, const form *forms, uint32_t count)
 {
   vyre_bytes plain = forms_run(input, text, NULL), uncounted = run_form(input, text, NULL, false);
-  const bool changed = plain.size < input->size || memcmp(plain.data, input->data, input->size) != 0; /* counts follow */
+  /* The counts follow the module in `plain`. */
+  const bool changed = plain.size < input->size || memcmp(plain.data, input->data, input->size) != 0;
   for (uint32_t i = 0; i < count; i++) {
     const vyre_bytes *expected = forms[i].room ? &uncounted : &plain;
     vyre_bytes other = run_form(input, text, &forms[i], expected == &plain);

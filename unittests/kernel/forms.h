@@ -1,4 +1,4 @@
-/* The forms of GPU passes: what runs them, and what comes of a module in each; for tests that compare them with plain C.
+/* Forms of GPU passes, that is ways to run them.  Tests compare each form to plain C.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_KERNEL_FORMS_H
@@ -8,11 +8,11 @@
 
 #include "passmgr/resident/resident.h"
 
-/* The target of the device that a test is of: FORMS_TARGET says another one than Vulkan, of which it is the simulator's. */
+/* The target of the tested device. */
 #ifndef FORMS_TARGET
 #define FORMS_TARGET vyre_target_vulkan
 #endif
-/* A device of it, under its checks where they are to be had. */
+/* Returns the options of a device of the target, with validation if it is available.  For CUDA, this is the simulator's device. */
 vyre_target_options forms_options(const vyre_target_ops *target);
 
 enum { FORMS_BOUND = 65535 };
@@ -22,29 +22,31 @@ typedef struct form {
   const vyre_target_ops *target;
   uint32_t threads;
   bool fused;
-  bool by_program;     /* also where the driver bounds iterations, which small programs do not come to */
-  bool by_level;       /* also where the driver bounds none, by a bound that is lavapipe's */
-  uint32_t workgroup;  /* of kernels by program; 0: as it is */
-  uint64_t room;       /* bytes that the device takes; 0: all that it can */
-  vyre_device *device; /* from forms_open */
+  bool by_program;     /* runs kernels by program, ignoring the driver's bound on iterations, which small programs do not reach */
+  bool by_level;       /* runs kernels by level, with lavapipe's bound on iterations if the driver has no bound */
+  uint32_t workgroup;  /* invocations of kernels by program; 0 for the default */
+  uint64_t room;       /* most bytes of storage on the device; 0 for its limit */
+  vyre_device *device; /* owned; opened by forms_open */
 } form;
 
-/* Pipelines of GPU passes, alone and with others between them; NULL after the last one. */
+/* Pipelines of GPU passes, alone and with other passes between them.  The last element is NULL. */
 extern const char *const forms_pipelines[];
 enum { FORMS_PIPELINES = 19 };
 
-/* Loads the core passes and those of the sweeps plugin, and opens the devices. */
+/* Loads the core passes and the sweeps plugin, and opens the devices. */
 void forms_open(form *forms, uint32_t count);
 void forms_close(form *forms, uint32_t count);
 const vyre_registry *forms_registry(void);
 
-/* The module after the pipeline in its binary form, or the error; and the counts, but for a device's.  NULL: as plain C. */
+/* Returns the module after the pipeline in its binary form, or the error, followed by all counts other than the device's.  Runs
+ * plain C if `f` is NULL. */
 vyre_bytes forms_run(const vyre_bytes *input, const char *text, const form *f);
-/* Each form leaves what plain C leaves.  Returns whether that changed the module. */
+/* Asserts that each form has the module, the error and the counts of plain C.  Returns whether the pipeline changed the module. */
 bool forms_compare(const char *what, uint32_t seed, const vyre_bytes *input, const char *text, const form *forms, uint32_t count);
 
-/* So many random programs; and programs of so many rows until there are so many in all.  Modules in their binary form. */
+/* Returns a module of random programs in its binary form. */
 vyre_bytes forms_random(uint32_t seed, uint32_t programs);
+/* Returns a module of generated programs in its binary form.  The module has `rows` rows or a few more. */
 vyre_bytes forms_grown(uint32_t rows, uint32_t rows_a_program);
 
 #endif

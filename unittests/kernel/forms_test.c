@@ -1,7 +1,7 @@
-/* A GPU pass does the same as plain C and by its phases on processors, with one thread, two, and eight, by itself and in one
- * sequence with its neighbours.  Same modules to the byte, same counts, same errors.
+/* Compares the phases of GPU passes on the CPU to plain C, with one, two and eight threads, each in a sequence of its own and fused
+ * with its neighbours.  Modules, counts and errors are equal.
  *
- *   unit-kernel-forms [COUNT]      of so many small modules
+ *   unit-kernel-forms [COUNT]      runs COUNT small modules
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -31,7 +31,7 @@ close_forms(void **state)
   return 0;
 }
 
-TEST(small_modules)
+TEST(forms_agree_on_small_modules)
 {
   uint32_t changed[FORMS_PIPELINES] = {0};
   for (uint32_t seed = 1; seed <= small; seed++) {
@@ -43,11 +43,11 @@ TEST(small_modules)
   }
   for (uint32_t i = 0; i < FORMS_PIPELINES; i++)
     if (changed[i] < small / 10)
-      fail_msg("%s did something to %u modules of %u", forms_pipelines[i], changed[i], small);
+      fail_msg("%s changed only %u modules of %u", forms_pipelines[i], changed[i], small);
 }
 
-/* Threads take whole programs. */
-TEST(many_programs)
+/* Threads process whole programs. */
+TEST(forms_agree_on_many_programs)
 {
   for (uint32_t seed = 1; seed <= budget_part(2); seed++) {
     vyre_bytes input = forms_random(1000 + seed, budget_part(80));
@@ -58,8 +58,8 @@ TEST(many_programs)
   }
 }
 
-/* Threads take parts of levels. */
-TEST(one_program)
+/* Threads process parts of levels. */
+TEST(forms_agree_on_one_large_program)
 {
   const uint32_t rows = budget_part(40000);
   vyre_bytes input = forms_grown(rows, rows);

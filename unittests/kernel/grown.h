@@ -9,7 +9,7 @@
 #include "passmgr/resident/resident.h"
 #include "program.h"
 
-/* Adds programs of so many rows to the module until it has so many in all. */
+/* Adds programs of `rows_a_program` rows to the module until it has `rows` rows. */
 static inline void
 grow_to(vyre_module *module, uint32_t rows, uint32_t rows_a_program)
 {

@@ -1,4 +1,4 @@
-/* Docs at interpreted.h.
+/* Implements interpreted.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interpreted.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_KERNELS = 512 };
 
-static vyre_module *modules[MOST_KERNELS]; /* of the kernels that were compiled */
+static vyre_module *modules[MOST_KERNELS]; /* of the compiled kernels, owned until close */
 static uint32_t module_count;
 
 static vyre_status

@@ -1,5 +1,5 @@
-/* A target that runs kernels for devices, as SPIR-V, by the interpreter, which stops at an access out of bounds and at a data race:
- * that no barrier is missing, and no invocation goes astray, a device does not tell.
+/* A target that interprets the SPIR-V kernels of devices.  The interpreter stops at accesses out of bounds and at data races,
+ * such as by a missing barrier, which a device does not report.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_KERNEL_INTERPRETED_H
@@ -7,7 +7,7 @@
 
 #include "vyre/target.h"
 
-/* The CPU target's table, but for the form of kernels.  One is open at a time. */
+/* Returns the CPU target's table, changed for kernels as SPIR-V.  Only one target may be open at a time. */
 const vyre_target_ops *interpreted_target(void);
 
 #endif

@@ -1,5 +1,6 @@
-/* Sequences of passes on a device that is lost meanwhile: made anew once it gives the same result; lost again it is an error, or,
- * where the device was chosen, the passes go on here.  And on a device that has little room: a module goes there in parts.
+/* Sequences of passes on a device that is lost.  After the first loss, the device is opened again and the result is the same.  A
+ * second loss is an error or, if the device was chosen by cost, the passes run as plain C.  On a device with little memory, a
+ * module runs in parts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -14,13 +15,13 @@
 
 static const char *const passes_there[] = {"canon", "cf", "pm", "dce", "simplify"};
 static const char pipeline_text[] = "canon,cf,dce,pm,simplify,dce";
-enum { ROWS = 3000, MANY_ROWS = 12000 /* worth asking where they run */, CHAIN = 30, MOST_LINES = 500 };
+enum { ROWS = 3000, MANY_ROWS = 12000 /* enough that a device may pay */, CHAIN = 30, MOST_LINES = 500 };
 
 static vyre_registry *registry;
 static void (*lose)(uint32_t first, uint32_t count);
 static void (*say)(const fake_vulkan_says *says);
 static uint32_t remarks;
-static uint32_t first_rows = 300; /* of the first random program; the others have so many */
+static uint32_t first_rows = 300; /* of the first random program; others have 300 */
 
 static void
 check(vyre_status status)
@@ -51,7 +52,7 @@ finish(void **state)
 }
 
 static void
-hear(void *user, const char *text)
+check_remark(void *user, const char *text)
 {
   (void)user;
   remarks++;
@@ -61,7 +62,7 @@ hear(void *user, const char *text)
 
 typedef struct result {
   vyre_status status;
-  vyre_bytes bytes; /* of the module, where there is no error */
+  vyre_bytes bytes; /* of the module, if there is no error */
   uint64_t recoveries, sequences, waits;
   vyre_bytes stats;
   uint32_t messages;
@@ -82,8 +83,8 @@ count_text(void *user, const char *text, size_t length)
   ++*(uint32_t *)user;
 }
 
-/* Random programs; or, of no rows, one in which a variable is needed for the next: dce goes over it more often than one submission
- * has iterations, after canon exchanged operands. */
+/* Fills the module with random programs of `rows` rows.  If `rows` is 0, adds a program with a chain of variables, which needs more
+ * iterations of dce than one submission has.  canon swaps its operands first. */
 static void
 fill_module(vyre_module *module, uint32_t rows)
 {
@@ -102,7 +103,7 @@ fill_module(vyre_module *module, uint32_t rows)
   check(vyre_text_parse(module, text, (size_t)size, "chain", (vyre_diagnostics){0}));
 }
 
-/* How many rows there are to see is what it counts. */
+/* Adds the module's rows to the count. */
 static vyre_status
 count_look(void *user, const vyre_look *at)
 {
@@ -163,7 +164,7 @@ compare_lines(const void *a, const void *b)
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Lines but those of what the device did, in an order of their own. */
+/* Sorts the lines other than the device's.  Returns their number. */
 static uint32_t
 sort_lines(vyre_bytes *stats, char *lines[MOST_LINES])
 {
@@ -198,8 +199,8 @@ open_device(void)
   return device;
 }
 
-/* At each submission of some runs, on one device: fused, and pass by pass. */
-TEST(a_device_that_is_lost_once_is_made_anew)
+/* One device is lost at each submission of a run, with fused passes and pass by pass. */
+TEST(a_device_that_is_lost_once_is_opened_again)
 {
   static const struct {
     const char *passes;
@@ -232,7 +233,7 @@ TEST(a_device_that_is_lost_once_is_made_anew)
   check(vyre_device_close(device));
 }
 
-TEST(a_device_that_is_lost_again_is_an_error)
+TEST(a_second_loss_of_the_device_is_an_error)
 {
   vyre_device *device = open_device();
   lose(0, 2);
@@ -243,13 +244,13 @@ TEST(a_device_that_is_lost_again_is_an_error)
     fail_msg("%s", vyre_status_text(r.status));
   vyre_status_free(r.status);
   assert_int_equal(r.recoveries, 1);
-  r = run(pipeline_text, ROWS, device, false); /* it is made anew for the next run, too */
+  r = run(pipeline_text, ROWS, device, false); /* the next run opens the device again */
   assert_as_plain(pipeline_text, ROWS, &r);
   assert_int_equal(r.recoveries, 1);
   check(vyre_device_close(device));
 }
 
-/* It costs nothing there, and much here. */
+/* Sets the device's costs to 0, and those of plain C to much. */
 static void
 prefer_the_device(vyre_device *device)
 {
@@ -259,10 +260,10 @@ prefer_the_device(vyre_device *device)
     vyre_choose_learn_here(device, vyre_registry_find(registry, passes_there[i], strlen(passes_there[i]), &other), 1, 1000000);
 }
 
-TEST(a_chosen_device_that_is_lost_again_is_given_up)
+TEST(passes_run_as_plain_c_after_a_second_loss_of_a_chosen_device)
 {
   static const vyre_target_ops *const targets[] = {&vyre_target_vulkan, NULL};
-  const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = "0", .remark = hear};
+  const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = "0", .remark = check_remark};
   for (uint32_t no_fuse = 0; no_fuse < 2; no_fuse++) {
     vyre_device *device;
     remarks = 0;
@@ -286,14 +287,14 @@ TEST(a_chosen_device_that_is_lost_again_is_given_up)
     assert_int_equal(r.sequences, 0);
     assert_int_equal(remarks, 1);
     assert_null(device->ops);
-    r = run(pipeline_text, MANY_ROWS, device, no_fuse); /* and stays so */
+    r = run(pipeline_text, MANY_ROWS, device, no_fuse); /* the device stays closed */
     assert_as_plain(pipeline_text, MANY_ROWS, &r);
     assert_int_equal(remarks, 1);
     check(vyre_device_close(device));
   }
 }
 
-/* A device that has room for about 1,200 rows at once. */
+/* Returns a device whose memory holds about 1,200 rows at once. */
 static vyre_device *
 open_small_device(void)
 {
@@ -304,7 +305,7 @@ open_small_device(void)
   return device;
 }
 
-TEST(a_module_with_too_many_rows_goes_in_parts)
+TEST(a_module_with_too_many_rows_runs_in_parts)
 {
   static const char *const texts[] = {"canon,cf,dce,pm", "default<O2>", "cid,repeat<2>(canon,cf),fixpoint(canon,cf,pm,dce)"};
   vyre_device *small = open_small_device();
@@ -321,7 +322,7 @@ TEST(a_module_with_too_many_rows_goes_in_parts)
     vyre_bytes_free(&whole.stats);
     vyre_bytes_free(&parts.stats);
   }
-  /* A program that has no room by itself, before others. */
+  /* The first program alone has more rows than the device can hold. */
   first_rows = 5000;
   result r = run("canon,cf,dce", 14000, small, false);
   assert_true(14000 > vyre_device_most_rows(small) && r.sequences >= 8);
@@ -334,8 +335,8 @@ TEST(a_module_with_too_many_rows_goes_in_parts)
   check(vyre_device_close(large));
 }
 
-/* What there is to say is of the whole module, and who looks at it sees all of it. */
-TEST(what_is_said_is_of_the_whole)
+/* Messages and print are for the whole module, and a look callback sees all of it. */
+TEST(messages_of_a_module_in_parts_are_those_of_the_whole)
 {
   static const char *const texts[] = {"fixpoint<max=1>(canon,cf)", "canon,print,cf", "canon,cf"};
   vyre_device *device = open_small_device();
@@ -354,7 +355,7 @@ TEST(what_is_said_is_of_the_whole)
   say(&(fake_vulkan_says){0});
 }
 
-TEST(a_device_that_is_lost_in_parts_is_made_anew)
+TEST(a_device_that_is_lost_in_a_part_is_opened_again)
 {
   vyre_device *device = open_small_device();
   lose(3, 1);

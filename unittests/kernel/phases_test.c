@@ -1,5 +1,5 @@
-/* The phases of cf fold each op as its plain C does, and those of cid number rows as its plain C does also where rows are crowded.
- * forms_test.c compares the other passes.
+/* Compares the phases of cf and cid to their plain C: cf folds each op, and cid finds classes although many rows compete for few
+ * slots.  forms_test.c compares the other passes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -36,7 +36,7 @@ check_columns(uint32_t seed, const vyre_view *v, const vyre_view *w)
 
 /* ---- cf ------------------------------------------------------------------------------------------------------------------ */
 
-/* Bits of a literal: few, small, or any; of floats often 1, and of bool 0 or 1. */
+/* Returns the bits of a literal: often a small or a negative number, or the float 1, otherwise random bits. */
 static uint64_t
 random_literal(uint64_t *random, vyre_kind kind)
 {
@@ -54,7 +54,7 @@ random_literal(uint64_t *random, vyre_kind kind)
   }
 }
 
-/* Turns `of_8` in 8 of the values that memory and built-ins give into literals, so that their users can be folded. */
+/* Replaces `of_8` in 8 of the loads, gets and built-ins by literals, so that their users can be folded. */
 static void
 make_literals(vyre_module *module, uint32_t seed, uint32_t of_8)
 {
@@ -72,7 +72,7 @@ make_literals(vyre_module *module, uint32_t seed, uint32_t of_8)
   }
 }
 
-/* Returns two programs of all types and ops, in which much can be folded. */
+/* Returns two random programs with many foldable rows. */
 static vyre_module *
 foldable(uint32_t seed)
 {
@@ -85,7 +85,7 @@ foldable(uint32_t seed)
   return module;
 }
 
-/* Notes the op of each row, or, of a part, the op of its tuple. */
+/* Stores the op of each row, or the op of the tuple if the row is a part. */
 static void
 note_ops(const vyre_view *v, uint32_t *out)
 {
@@ -95,8 +95,8 @@ note_ops(const vyre_view *v, uint32_t *out)
   }
 }
 
-/* Enough programs that every op which is exact is folded. */
-TEST(cf_of_every_op)
+/* There are enough programs that every op with an exact fold is folded. */
+TEST(phases_of_cf_fold_every_op_as_plain_c_does)
 {
   enum { SEEDS = 1500 };
   static const char *const statistics[] = {"rows folded", "operands replaced"};
@@ -134,8 +134,8 @@ TEST(cf_of_every_op)
 
 /* ---- cid ----------------------------------------------------------------------------------------------------------------- */
 
-static uint32_t *classes; /* what the last run of the pass `classes` saw */
-static uint32_t left;     /* rows that were left after a round, summed */
+static uint32_t *classes; /* a copy by the last run of the pass `classes` */
+static uint32_t left;     /* rows without a class after a round, summed over all rounds */
 
 static vyre_status
 see_classes(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
@@ -147,7 +147,7 @@ see_classes(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Leaves few slots for many rows. */
+/* Reduces the number of slots, so that rows collide. */
 static vyre_status
 crowd(vyre_pass_ctx *ctx, const vyre_module *module)
 {
@@ -169,7 +169,7 @@ note_left(vyre_pass_ctx *ctx, const vyre_module *module)
 
 static const vyre_pass classes_pass = {
     .struct_size = sizeof(vyre_pass), .name = "classes", .summary = "s", .requires_ = VYRE_CLASSES, .run = see_classes};
-static vyre_pass crowded_pass; /* cid by its phases alone, crowded */
+static vyre_pass crowded_pass; /* the phases of cid with few slots */
 
 static const vyre_plugin *
 query_classes(const vyre_host *host)
@@ -206,8 +206,8 @@ load_crowded(const vyre_registry *plain)
   return registry;
 }
 
-/* Where rows try few slots at first they meet again and again, and a round settles one class of a program and level at most. */
-TEST(cid_of_crowded_rows)
+/* Rows of few slots collide again and again, and a round finds at most one class of each program and level. */
+TEST(phases_of_cid_find_the_classes_of_crowded_rows)
 {
   const uint32_t seeds = budget_part(50);
   vyre_registry *plain = load("cid", "shash"), *crowded = load_crowded(plain);

@@ -1,10 +1,10 @@
-/* What ptxas makes of the PTX of passes: it takes all of it, and no kernel spills registers.  Where there is no ptxas, it says so.
+/* ptxas compiles all PTX of passes, and no kernel spills registers.  Skipped if ptxas is missing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
 
 #include "bundle.h"
-#include "passmgr/resident/phases.h" /* there is another one beside this file */
+#include "passmgr/resident/phases.h"
 #include "ptxas.h"
 #include "passmgr/resident/sequence_parts.h"
 #include "vyre/passmgr.h"
@@ -49,7 +49,7 @@ check_all(const vyre_phases *phases, const char *pass)
     check(&kernels->levels[i], pass, "programs of step", i);
 }
 
-TEST(no_kernel_of_a_pass_spills)
+TEST(no_kernel_of_a_pass_spills_registers)
 {
   vyre_registry *registry;
   uint32_t checked = 0;

@@ -1,4 +1,4 @@
-/* AMD's compiler without a card: docs at radv.h.
+/* Implements radv.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "radv.h"
@@ -35,7 +35,7 @@ radv_close(radv *r)
 }
 
 static void
-take(void *user, const vyre_kernel_figure *figure)
+store_figure(void *user, const vyre_kernel_figure *figure)
 {
   radv_figures *out = user;
   const struct {
@@ -74,6 +74,6 @@ radv_compile(const radv *r, const vyre_bytes *code, const char *entry, radv_figu
   vyre_kernel kernel;
   *out = (radv_figures){.words = code->size / 4};
   VYRE_TRY(vyre_target_vulkan.compile(r->target, &desc, &kernel));
-  vyre_status status = vyre_target_vulkan.statistics(r->target, kernel, take, out);
+  vyre_status status = vyre_target_vulkan.statistics(r->target, kernel, store_figure, out);
   return vyre_status_join(status, vyre_target_vulkan.release(r->target, kernel));
 }

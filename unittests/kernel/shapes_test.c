@@ -1,6 +1,6 @@
-/* All GPU passes on a device, of one large program and of many small ones: the bytes of plain C.
+/* Compares all GPU passes on a device to plain C, on one large program and on many small programs.
  *
- *   unit-kernel-shapes [ROWS]      in all
+ *   unit-kernel-shapes [ROWS]      runs modules of ROWS rows
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "forms.h"
@@ -9,7 +9,7 @@
 
 enum { SMALL_PROGRAM = 50 };
 #if defined VYRE_SANITIZED || defined FORMS_FEW
-static uint32_t rows = 5000; /* FORMS_FEW: a simulator's device */
+static uint32_t rows = 5000; /* with FORMS_FEW, the device is simulated */
 #else
 static uint32_t rows = 100000;
 #endif
@@ -57,17 +57,17 @@ compare(const char *what, uint32_t rows_a_program)
     const uint64_t before = submits();
     forms_compare(what, rows, &input, pipelines[i], forms, 1);
     if (submits() == before)
-      fail_msg("%s, %" PRIu32 " rows: %s did not go to the device", what, rows, pipelines[i]);
+      fail_msg("%s, %" PRIu32 " rows: %s did not run on the device", what, rows, pipelines[i]);
   }
   vyre_bytes_free(&input);
 }
 
-TEST(one_large_program)
+TEST(device_and_plain_c_agree_on_one_large_program)
 {
   compare("one program", rows);
 }
 
-TEST(many_small_programs)
+TEST(device_and_plain_c_agree_on_many_small_programs)
 {
   compare("programs of 50 rows", SMALL_PROGRAM);
 }

@@ -1,6 +1,5 @@
-/* Sequences of passes as a device is given them: each command has the barriers that it needs and no other, and what ran before
- * costs the driver nothing but the commands that are new.  On the device that there is, and on one with memory and a queue of its
- * own.
+/* Checks the commands of sequences of passes.  Each command has the barriers that it needs and no others, and a second run of a
+ * sequence makes no new objects.  Runs on the real device, and on a simulated one with its own memory and transfer queue.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -11,7 +10,7 @@
 #include "vyre/passmgr.h"
 #include "vyre/vir0.h"
 
-/* The second binds at most 64 KiB at once: no rules of passes, and few rows. */
+/* The second library binds at most 64 KiB at once, so no rules of passes and few rows. */
 static const char *const libraries[] = {"unittests/libfake-vulkan.so", "unittests/libfake-vulkan-discrete.so"};
 static vyre_registry *registry;
 
@@ -48,7 +47,7 @@ open_device(const char *library)
   return device;
 }
 
-/* `device` NULL: as plain C. */
+/* Runs the passes on the device, or as plain C if `device` is NULL. */
 static vyre_bytes
 run(const char *passes, uint32_t rows, uint32_t program_rows, vyre_device *device, uint64_t *out_sequences)
 {
@@ -82,7 +81,8 @@ run_as_plain(const char *passes, uint32_t rows, uint32_t program_rows, vyre_devi
   vyre_bytes_free(&there);
 }
 
-/* `is_exact`: each barrier is left out once, which is for few commands, all of whose results the host reads from staging. */
+/* Checks the hazards of a run.  With `is_exact`, also checks that each barrier is necessary, by omitting it.  This is for runs of
+ * few commands whose results the host reads from staging. */
 static void
 watch(const char *library, const char *passes, uint32_t rows, uint32_t program_rows, bool is_exact)
 {
@@ -102,7 +102,7 @@ watch(const char *library, const char *passes, uint32_t rows, uint32_t program_r
   assert_true(report.commands > 3 && report.barriers > 1);
 }
 
-TEST(sequences_have_the_barriers_that_they_need)
+TEST(sequences_have_only_the_barriers_that_they_need)
 {
   static const char *const texts[] = {"limits", "canon", "canon,cf", "shash,cid", "canon,no-op,dce,cid", "simplify"};
   for (uint32_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -111,8 +111,8 @@ TEST(sequences_have_the_barriers_that_they_need)
   watch(libraries[0], "canon,cf,pm,shash,cid,simplify,dce", 500, 250, false);
 }
 
-/* Once more the same: what is made is there, and a sequence is one submission and one wait. */
-TEST(what_ran_before_is_submitted_alone)
+/* The second run only records commands, and is one submission and one wait. */
+TEST(a_second_run_makes_no_new_objects)
 {
   for (uint32_t i = 0; i < 2; i++) {
     const char *passes = i == 0 ? "canon,cf,pm" : "canon,cf";
