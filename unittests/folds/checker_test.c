@@ -1,10 +1,10 @@
-/* The checker itself: what is planted wrong, in a term or in a fold, it finds, and it says where.
+/* The checker reports errors that are planted in terms and folds, with their points.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
 #include "fold.h"
 
-enum { RANDOM = 1000 }; /* with fewer, not all edges are points */
+enum { RANDOM = 1000 }; /* random points; with fewer, not all combinations of edges are points */
 
 /* ---- wrong folds ---------------------------------------------------------------------------------------------------- */
 
@@ -12,7 +12,7 @@ static vyre_opcode wrong_op;
 static uint64_t wrong_x, wrong_y, wrong_result;
 static bool wrong_undefined;
 
-/* vyre_eval, but for one point of one op. */
+/* Evaluates as vyre_eval does, except for one point of one op. */
 static bool
 wrong_eval(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3], vyre_value out[VYRE_EVAL_PARTS],
            bool *out_undefined)
@@ -49,7 +49,7 @@ vector_eval(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_ope
 
 /* ---- helpers -------------------------------------------------------------------------------------------------------- */
 
-/* The one case of the op on the kind; all others are dropped. */
+/* Returns a list of the only case of the op on the kind. */
 static fold_list
 only(vyre_opcode op, vyre_kind kind)
 {
@@ -66,7 +66,7 @@ only(vyre_opcode op, vyre_kind kind)
   return list;
 }
 
-/* Checks the list, which it frees; the report (owned by the caller) and how many cases were wrong. */
+/* Checks the list and frees it.  Returns the report, owned by the caller. */
 static char *
 check(fold_list *list, fold_eval eval, bool *out_answered, uint32_t *out_wrong)
 {
@@ -117,7 +117,7 @@ replace(fold_list *list, const char *from, const char *to)
 
 /* ---- tests ---------------------------------------------------------------------------------------------------------- */
 
-TEST(agreement_is_silent)
+TEST(the_report_is_empty_if_all_points_agree)
 {
   fold_list list = only(VYRE_OP_srem, VYRE_U32);
   bool answered;
@@ -129,7 +129,7 @@ TEST(agreement_is_silent)
   free(report);
 }
 
-TEST(wrong_fold)
+TEST(a_wrong_fold_is_reported)
 {
   plant(VYRE_OP_sdiv, VYRE_U16, 0x8000, 0xffff, 0x7fff, true,
         "sdiv u16, u16 : u16: at x = 0x8000, y = 0xffff vyre_eval gives #x7fff, undefined, the term #x8000 true");
@@ -140,14 +140,14 @@ TEST(wrong_fold)
   plant(VYRE_OP_flt, VYRE_F16, 0x7e00, 0, 1, false, "vyre_eval gives true, defined, the term false");
 }
 
-TEST(wrong_undefined_mark)
+TEST(a_wrong_undefined_flag_is_reported)
 {
   plant(VYRE_OP_udiv, VYRE_U32, 0, 0, 0xffffffff, false,
         "at x = 0x0, y = 0x0 vyre_eval gives #xffffffff, defined, the term #xffffffff true");
   plant(VYRE_OP_add, VYRE_U32, 0, 0, 0, true, "is undefined, and never should be, at x = 0x0, y = 0x0");
 }
 
-TEST(what_terms_do_not_see)
+TEST(errors_that_terms_cannot_express_are_reported)
 {
   plant(VYRE_OP_sqrt, VYRE_F32, 0xff800000, 0, 0xffc00000, true,
         "a NaN with other bits than the canonical ones, at x = 0xff800000");
@@ -155,7 +155,7 @@ TEST(what_terms_do_not_see)
   expect(only(VYRE_OP_not, VYRE_U8), vector_eval, "not u8 : u8: differs between a vector's lane and the scalar, at x = ");
 }
 
-TEST(wrong_term)
+TEST(a_wrong_term_is_reported)
 {
   fold_list list = only(VYRE_OP_srem, VYRE_U8);
   replace(&list, "(bvsrem x y)", "(bvurem x y)");
@@ -168,11 +168,11 @@ TEST(wrong_term)
   expect(list, vyre_eval, "shl u64, u64 : u64: at x = 0x");
 }
 
-TEST(no_term_at_all)
+TEST(an_invalid_or_missing_term_is_reported)
 {
   fold_list list = only(VYRE_OP_srem, VYRE_U8);
   replace(&list, "(bvsrem x y)", "(bvnone x y)");
-  expect(list, vyre_eval, "srem u8, u8 : u8: z3 says: (error");
+  expect(list, vyre_eval, "srem u8, u8 : u8: z3 answers: (error");
 
   char *text = NULL;
   size_t size = 0;
@@ -187,7 +187,7 @@ TEST(no_term_at_all)
   fold_list_free(&list);
 }
 
-TEST(no_z3)
+TEST(a_missing_z3_is_reported)
 {
   assert_int_equal(setenv("Z3", "/nowhere/z3", 1), 0);
   expect(only(VYRE_OP_srem, VYRE_U8), vyre_eval, "z3 does not run (/nowhere/z3)\nFix: ");

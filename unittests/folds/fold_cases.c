@@ -1,4 +1,4 @@
-/* Cases: an op, the types of its operands, and the terms of its result.
+/* Builds cases: an op, the types of its operands, and the terms of its result.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
@@ -113,7 +113,7 @@ fold_begin(fold_list *list, vyre_opcode op, vyre_kind kind, vyre_type type, uint
 void
 fold_end(fold_list *list, FILE *terms)
 {
-  /* The stream knows where the text goes: the case's address at the time.  It is closed before another case can move it. */
+  /* The stream stores the text at the case's address, so it is closed before another case moves the list. */
   (void)list;
   if (fclose(terms))
     abort();
@@ -191,7 +191,7 @@ fold_missing(const fold_list *list, FILE *report)
     for (vyre_kind kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
       if (vyre_op_infos[op].fold != VYRE_FOLD_EXACT || !eval_takes((vyre_opcode)op, kind))
         continue;
-      /* Integers of both signs share a term, but for conversions. */
+      /* Signed and unsigned integers share a term, except for conversions. */
       const vyre_kind other = vyre_kind_is_signed(kind) ? (vyre_kind)(kind + 1) : kind;
       bool found = false;
       for (uint32_t i = 0; i < list->count && !found; i++)

@@ -1,4 +1,4 @@
-/* Evaluates cases, writes the questions, reads z3's answers, and says of a wrong case its first point and both values.
+/* Evaluates cases, writes the questions for z3, reads the answers, and reports a wrong case with a point and both values.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
@@ -21,7 +21,7 @@ twin(vyre_type type, bool as_signed)
   return as_signed && vyre_kind_is_int(kind) && !vyre_kind_is_signed(kind) ? (vyre_type)(type - VYRE_TYPE(1, 1)) : type;
 }
 
-/* points: one for each lane; with more than one, the case is lanewise. */
+/* Evaluates a case with a point in each lane.  The case must be lanewise if there are several lanes. */
 static bool
 run_lanes(const fold_case *c, fold_eval eval, bool as_signed, const uint64_t *points, uint32_t lanes,
           vyre_value out[VYRE_EVAL_PARTS], bool *out_undefined)
@@ -72,7 +72,7 @@ print_point(FILE *to, const fold_case *c, const uint64_t *point)
   }
 }
 
-/* A NaN that is not the canonical one. */
+/* Returns whether the bits are a NaN other than the canonical one. */
 static bool
 is_odd_nan(vyre_kind kind, uint64_t bits)
 {
@@ -82,7 +82,8 @@ is_odd_nan(vyre_kind kind, uint64_t bits)
   return vyre_kind_is_float(kind) && magnitude > infinity && bits != quiet;
 }
 
-/* What terms cannot say: a NaN's bits, the other signedness, vectors.  NULL, or what is wrong at the point. */
+/* Checks what terms cannot express: a NaN's bits, operands of the other signedness, and vectors.  Returns the error at the point,
+ * or NULL if there is none. */
 static const char *
 wrong_in_c(const fold_case *c, fold_eval eval, const uint64_t *points, uint32_t n, uint32_t count)
 {
@@ -114,7 +115,7 @@ wrong_in_c(const fold_case *c, fold_eval eval, const uint64_t *points, uint32_t 
   return one_undefined == undefined ? NULL : "is undefined on a vector, and on none of its lanes, or the other way round";
 }
 
-/* ---- asking --------------------------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------------------------------ */
 
 static void
 write_bits(FILE *to, vyre_kind kind, uint64_t bits)
@@ -125,7 +126,7 @@ write_bits(FILE *to, vyre_kind kind, uint64_t bits)
     fprintf(to, " #x%0*" PRIx64, (int)vyre_kind_bits(kind) / 4, bits);
 }
 
-/* A parameter's bits as the sort that terms see. */
+/* Writes a parameter as the sort that the terms have. */
 static void
 write_value(FILE *to, const fold_case *c, vyre_kind kind, char letter, uint32_t n)
 {
@@ -147,7 +148,7 @@ write_parameters(FILE *to, const vyre_kind *kinds, uint32_t count, char letter)
   }
 }
 
-/* "a result that is not the term's", over the bits p0.. of the operands, e0.. of what was computed, and eu. */
+/* Writes the predicate "the result differs from the term", over the operands' bits p0.., the results' bits e0.., and eu. */
 static void
 write_differs(FILE *to, const fold_case *c, bool named, bool asks_undefined)
 {
@@ -173,7 +174,7 @@ write_differs(FILE *to, const fold_case *c, bool named, bool asks_undefined)
 void
 fold_write(FILE *to, const fold_case *c, fold_eval eval, const uint64_t *points, uint32_t count, bool named)
 {
-  /* Whether an op that is never undefined is: asked here, which halves the question. */
+  /* wrong_in_c checks ops that are never undefined, which halves the question. */
   const bool asks_undefined = vyre_op_infos[c->op].undefined != VYRE_UNDEFINED_NEVER;
   fprintf(to, "; %s\n%s%s", c->name, named ? "(declare-const k (_ BitVec 32))\n" : "", c->terms);
   write_differs(to, c, named, asks_undefined);
@@ -201,8 +202,8 @@ typedef struct question {
   uint32_t random;
   FILE *report;
   fold_counts *counts;
-  uint32_t only; /* for one case: which, and the point where it is wrong once that is known */
-  const uint64_t *point;
+  uint32_t only;         /* index of the case of write_one */
+  const uint64_t *point; /* where that case is wrong, NULL if unknown */
 } question;
 
 static void
@@ -230,7 +231,7 @@ write_all(FILE *to, void *context)
   }
 }
 
-/* One case again, for k; then, at that point, for the terms' values. */
+/* Writes one case again: for k, or for the terms' values at the point if the point is known. */
 static void
 write_one(FILE *to, void *context)
 {
@@ -290,7 +291,7 @@ report_wrong(question *q, uint32_t index)
       *at = *at == '\n' ? ' ' : *at;
     fprintf(q->report, "%s, the term %s\n", undefined ? ", undefined" : ", defined", answer ? answer : "?");
   } else {
-    fprintf(q->report, "%s: z3 names no point: %s\n", c->name, answer ? answer : "no answer");
+    fprintf(q->report, "%s: z3 finds no point: %s\n", c->name, answer ? answer : "no answer");
   }
   free(points);
   free(answer);
@@ -312,7 +313,7 @@ fold_check(const fold_list *list, fold_eval eval, uint32_t random, FILE *report,
       report_wrong(&q, i);
       out->wrong++;
     } else if (length != 5 || strncmp(at, "unsat", 5) != 0) {
-      fprintf(report, "%s: z3 says: %.*s\n", list->cases[i].name, (int)length, length ? at : "nothing");
+      fprintf(report, "%s: z3 answers: %.*s\n", list->cases[i].name, (int)length, length ? at : "nothing");
       whole = false;
     }
     at += length + (at[length] != 0);

@@ -1,8 +1,8 @@
-/* Laws over the op table, proven by z3 on the terms: an op commutes, and is associative, where ops.def says so and, on the
- * narrowest kind, only there; what it is of equal operands, and what it absorbs, as ops.def says.
+/* Laws of the op table, proven by z3 on the terms.  An op commutes and is associative if ops.def has the flag.  On the narrowest
+ * kind, z3 refutes the law of an op without the flag.  Results for equal operands and absorbing literals are those of ops.def.
  *
- * Limits: floats are taken as f16, whose laws z3 decides in moments; the terms of f32 and f64 are the same text.  That umulsat is
- * associative is proven of 8 bits alone: products of products are beyond z3 at more.
+ * Limits: f16 represents all floats, because z3 decides its laws in moments and the terms of f32 and f64 have the same text.
+ * Associativity of umulsat is proven for 8 bits only, because products of products of more bits take z3 too long.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
@@ -16,7 +16,7 @@
 #define I (1u << VYRE_U8 | 1u << VYRE_U16 | 1u << VYRE_U32 | 1u << VYRE_U64)
 #define F (1u << VYRE_F16)
 
-/* One question: two terms, and whether they are equal for all operands. */
+/* A claim that two terms are equal for all operands, or, if `holds` is false, that they are not. */
 typedef struct claim {
   const fold_case *c;
   const char *left, *right;
@@ -37,14 +37,14 @@ add(claims *to, claim it)
   to->list[to->count++] = it;
 }
 
-/* Two operands of one type, and no third. */
+/* Returns whether the case has exactly two scalar operands, of one kind. */
 static bool
 is_binary(const fold_case *c)
 {
   return c->inputs == 2 && c->in[0] == c->in[1];
 }
 
-/* Of integers and bools: SELF and ABSORBS.  The literals are names that the terms have. */
+/* Adds the SELF and ABSORBS columns of integers and bools.  The terms define the literals' names. */
 static void
 collect_literals(const fold_case *c, claims *to)
 {
@@ -53,10 +53,10 @@ collect_literals(const fold_case *c, claims *to)
   const vyre_op_info *info = &vyre_op_infos[c->op];
   const bool of_bools = c->kind == VYRE_BOOL, to_bool = VYRE_TYPE_KIND(c->type) == VYRE_BOOL;
   if (info->self == VYRE_SELF_LEFT)
-    add(to, (claim){c, "(r0 x x)", "x", "is an operand that it has twice", true});
+    add(to, (claim){c, "(r0 x x)", "x", "is the operand if both operands are equal", true});
   else if (info->self)
     add(to, (claim){c, "(r0 x x)", info->self == VYRE_SELF_ONE ? (to_bool ? "true" : "one") : (to_bool ? "false" : "zero"),
-                    "is one literal of equal operands", true});
+                    "is a literal if both operands are equal", true});
   if (info->absorbs == VYRE_ABSORBS_ONES && of_bools)
     add(to, (claim){c, "(r0 x true)", "true", "absorbs true", true});
   else if (info->absorbs)
@@ -119,7 +119,7 @@ fold_laws(FILE *report, fold_counts *out)
     const size_t length = strcspn(at, "\n");
     const bool proven = length == 5 && !strncmp(at, "unsat", 5), refuted = length == 3 && !strncmp(at, "sat", 3);
     if (it->holds ? !proven : !refuted) {
-      fprintf(report, "%s: ops.def says that it %s: %s, z3 answers %.*s to its contrary\n", it->c->name, it->name,
+      fprintf(report, "%s: the law '%s' holds by ops.def: %s, but z3 answers %.*s to its negation\n", it->c->name, it->name,
               it->holds ? "yes" : "no", (int)length, at);
       out->wrong++;
     }

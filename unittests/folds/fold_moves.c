@@ -1,7 +1,7 @@
-/* Cases of what moves lanes and bits, asks over lanes, or packs: their terms depend on the shape, and are written for each.
+/* Cases of ops that move lanes or bits, pack, or reduce lanes.  Their terms depend on the shape, so each shape has its own terms.
  *
- * Bits that are moved stay what they are, NaNs too: floats are bit vectors here.  Packing a half takes fp.to_ieee_bv, which is z3's
- * own: SMT-LIB has no way from a float to its bits.
+ * Moved bits do not change, also of NaNs, so floats are bit vectors here.  Packing an f16 uses z3's fp.to_ieee_bv, because SMT-LIB
+ * cannot convert a float to its bits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
@@ -22,7 +22,7 @@ last(const fold_list *list)
   return &list->cases[list->count - 1];
 }
 
-/* Ends a case whose terms are written but for u. */
+/* Writes u, the last definition of a case, and ends the case. */
 static void
 finish(fold_list *list, FILE *to, const char *undefined)
 {
@@ -38,7 +38,7 @@ result(FILE *to, const fold_case *c, uint32_t output, const char *term)
   fprintf(to, "%s)\n", term);
 }
 
-/* const, splat: the value in each lane.  A const has it in its payload, which fold_run takes from the point. */
+/* const and splat have the value in each lane.  A const has its value in the payload, which fold_run sets from the point. */
 static void
 repeat(fold_list *list, vyre_opcode op, vyre_kind kind, uint32_t lanes)
 {
@@ -150,7 +150,7 @@ over_lanes(fold_list *list, vyre_opcode op, uint32_t lanes)
   finish(list, to, "false");
 }
 
-/* All bits in a row, lane 0 lowest, cut anew. */
+/* Concatenates all lanes, lane 0 lowest, and extracts the result's lanes. */
 static void
 bitcast(fold_list *list, vyre_type from, vyre_type type)
 {
@@ -180,7 +180,7 @@ bitcasts(fold_list *list)
         bitcast(list, (vyre_type)from, (vyre_type)type);
 }
 
-/* Each lane, brought into the range, scaled, rounded; the first is lowest. */
+/* Clamps, scales and rounds each lane, lane 0 lowest. */
 static void
 pack(fold_list *list, vyre_opcode op, uint32_t bits, bool is_signed)
 {
@@ -221,7 +221,8 @@ unpack(fold_list *list, vyre_opcode op, uint32_t bits, bool is_signed)
   finish(list, to, "false");
 }
 
-/* The sum of the products of the components in `bits` bits, or the part of it that comes of products of one sign. */
+/* Writes the sum of the components' products in `bits` bits.  With `part`, a comparison to 0, sums only the products for which it
+ * holds. */
 static void
 sum_of_products(char text[2048], const vyre_dot_shape *shape, uint32_t bits, const char *part)
 {
@@ -246,7 +247,7 @@ sum_of_products(char text[2048], const vyre_dot_shape *shape, uint32_t bits, con
   snprintf(text + at, 2048 - at, ")");
 }
 
-/* The greatest number of a kind in more bits, and the least. */
+/* Writes the greatest and the least number of `width` bits, extended to `bits` bits. */
 static void
 limits(char most[128], char least[192], const vyre_dot_shape *shape, uint32_t width, uint32_t bits)
 {

@@ -1,5 +1,5 @@
-/* Where a case is asked: all points of two 8-bit operands; else edges, in each other's company, and random points that often lie
- * near them or near each other, where sums cancel and products leave the range.
+/* Points of a case: all points of two 8-bit operands, otherwise combinations of edges, and random points.  Random points are often
+ * near edges or near each other, where sums cancel and products overflow.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
@@ -9,7 +9,7 @@
 
 enum { MOST_EDGES = 64, MOST_POINTS = 3000 };
 
-/* Deterministic, by case: splitmix64. */
+/* Returns the next number of splitmix64.  The first state depends on the case only. */
 static uint64_t
 draw(uint64_t *state)
 {
@@ -26,7 +26,7 @@ mask_of(vyre_kind kind)
   return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-/* Sign, exponent without bias, fraction at the top of 64 bits, in the bits of the kind. */
+/* Returns the bits of a float.  The exponent has no bias, and the fraction is in the top bits of 64. */
 static uint64_t
 float_bits(vyre_kind kind, bool sign, int exponent, uint64_t fraction)
 {
@@ -117,7 +117,7 @@ edges_of(vyre_kind kind, uint64_t *out)
   return vyre_kind_is_float(kind) ? float_edges(kind, out) : int_edges(kind, out);
 }
 
-/* Near minus the product of the first two: what fma cancels. */
+/* Returns a number near the negated product of the first two operands, which fma cancels. */
 static uint64_t
 cancelling(vyre_kind kind, const uint64_t *point, uint64_t noise)
 {
@@ -149,15 +149,15 @@ random_lane(const fold_case *c, uint32_t input, const uint64_t *point, uint64_t 
     return edges[(how >> 8) % edge_count];
   case 1:
     return (edges[(how >> 8) % edge_count] + (r & 7) - 4) & mask;
-  case 2: /* integers as they come in programs; powers of two of floats */
+  case 2: /* small integers, as in programs; powers of two of floats */
     return vyre_kind_is_float(kind) ? float_bits(kind, r & 1, (int)(r >> 8 & 63) - 24, r >> 32 << 60) : r % 70 & mask;
   case 3:
     return r >> (how >> 8 & 63) & mask;
-  case 4: /* near the operand before it, of either sign */
+  case 4: /* near the operand before this one, with either sign */
     if (input && c->in[input - 1] == kind)
       return (point[input - 1] + (r & 7) - 3 + (how & 256 ? (mask >> 1) + 1 : 0)) & mask;
     return r & mask;
-  case 5: /* a float of usual size */
+  case 5: /* a float of common magnitude */
     return vyre_kind_is_float(kind) ? float_bits(kind, r & 1, (int)(r >> 1 & 15) - 8, r << 5) : r & mask;
   case 6:
     if (c->op == VYRE_OP_fma && input == 2)
@@ -173,7 +173,7 @@ fold_points(const fold_case *c, uint32_t random, uint32_t *out_count)
 {
   uint64_t edges[FOLD_INPUTS][MOST_EDGES], all = 1, state = c->op * UINT64_C(1000003) + c->type * 257u + c->kind;
   uint32_t counts[FOLD_INPUTS], bits = 0, widest = 0;
-  bool whole = true; /* all edges in each other's company */
+  bool whole = true; /* all combinations of edges are points */
   for (uint32_t i = 0; i < c->inputs; i++) {
     counts[i] = edges_of(c->in[i], edges[i]);
     bits += vyre_kind_bits(c->in[i]);
@@ -181,9 +181,9 @@ fold_points(const fold_case *c, uint32_t random, uint32_t *out_count)
     all = all > MOST_POINTS ? all : all * counts[i];
     whole = whole && all <= MOST_POINTS;
   }
-  /* What moves bits does so with all of them: a few points tell, and there are many shapes. */
+  /* Ops that move bits move all of them alike, so few points suffice for each of their many shapes. */
   random = c->raw ? (random + 3) / 4 : random;
-  const bool every = bits <= 16 && widest <= 8 && !c->raw && random >= 1000; /* all there are */
+  const bool every = bits <= 16 && widest <= 8 && !c->raw && random >= 1000; /* all points */
   whole = whole && (all <= 2 * random || random >= 1000);
   const uint32_t edge_points = whole ? (uint32_t)all : 2 * random;
   const uint32_t count = every ? 1u << bits : edge_points + random;

@@ -1,7 +1,7 @@
-/* vyre-folds: asks z3 whether vyre_eval computes what the ops mean.
+/* vyre-folds: compares vyre_eval to z3's values of the terms that define the ops.
  *
- *   vyre-folds [-random=N] ints8 | ints | floats | convert | moves | laws | missing     exit code 0: all agree
- *   vyre-folds -emit ...                                                                prints the SMT-LIB only
+ *   vyre-folds [-random=N] ints8 | ints | floats | convert | moves | laws | missing     exits with 0 if all agree
+ *   vyre-folds -emit ...                                                                only prints the SMT-LIB
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
