@@ -1,4 +1,4 @@
-/* Handles, the pool and its counters, many buffers at once.
+/* Buffers of targets/common: handles, the pool and its counters, many buffers at once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -26,15 +26,15 @@ open_with_budget(uint64_t pool)
 
 /* ---- handles ------------------------------------------------------------------------------------------------------------- */
 
-TEST(handles_are_the_place_and_a_number)
+TEST(handles_have_a_place_and_a_number)
 {
   vyre_target *target = fake_open(false, NULL);
   const vyre_device_buffer first = allocate(target, 16);
   assert_ok(target_free(target, first));
   const vyre_device_buffer again = allocate(target, 16);
-  assert_int_equal((uint32_t)again.id, (uint32_t)first.id); /* the place, not the number */
+  assert_int_equal((uint32_t)again.id, (uint32_t)first.id); /* the place is the same, the number is not */
   assert_true(again.id != first.id);
-  for (uint32_t i = 0; i < 100; i++) /* tables grow */
+  for (uint32_t i = 0; i < 100; i++) /* grows the table */
     assert_int_not_equal(allocate(target, 8).id, again.id);
   assert_ok(target_free(target, again));
   assert_ok(fake_close(target));
@@ -42,21 +42,21 @@ TEST(handles_are_the_place_and_a_number)
 
 /* ---- the pool ------------------------------------------------------------------------------------------------------------ */
 
-TEST(freed_buffers_wait_for_the_next_of_their_size)
+TEST(freed_buffers_are_pooled_by_size)
 {
   vyre_target *target = open_with_budget(64);
   const target_counters *counters = &target_base_of(target)->counters;
   vyre_device_buffer first = allocate(target, 64), second = allocate(target, 64);
   assert_int_equal(counters->bytes_live, 128);
   assert_ok(target_free(target, first));
-  assert_int_equal(fake_of(target)->bytes, 128); /* it waits */
+  assert_int_equal(fake_of(target)->bytes, 128); /* the memory is in the pool */
   assert_int_equal(counters->bytes_pooled, 64);
   assert_int_equal(counters->bytes_live, 64);
   assert_ok(target_free(target, second));
-  assert_int_equal(fake_of(target)->bytes, 64); /* no room for both */
+  assert_int_equal(fake_of(target)->bytes, 64); /* the budget is for one of them */
   assert_int_equal(counters->evictions, 1);
   assert_int_equal(counters->bytes_live, 0);
-  allocate(target, 63); /* a larger one never stands for it */
+  allocate(target, 63); /* does not reuse larger memory */
   assert_int_equal(fake_of(target)->made, 3);
   allocate(target, 64);
   assert_int_equal(fake_of(target)->made, 3);
@@ -70,7 +70,7 @@ TEST(freed_buffers_wait_for_the_next_of_their_size)
   assert_ok(fake_close(target));
 }
 
-TEST(the_largest_class_goes_first_and_in_it_the_newest)
+TEST(the_pool_evicts_the_newest_buffer_of_the_largest_size)
 {
   vyre_target *target = open_with_budget(100);
   fake_target *fake = fake_of(target);
@@ -78,15 +78,15 @@ TEST(the_largest_class_goes_first_and_in_it_the_newest)
                                   allocate(target, 20), allocate(target, 10), allocate(target, 30)};
   void *old = target_buffer_get(target, buffers[2])->memory;
   assert_ok(target_free_many(target, buffers, 5));
-  assert_int_equal(fake->gone, 0);
+  assert_int_equal(fake->freed, 0);
   assert_int_equal(fake->base.counters.bytes_pooled, 100);
-  assert_ok(target_free(target, buffers[5])); /* wants 30: the one of 40 goes */
-  assert_int_equal(fake->gone, 1);
+  assert_ok(target_free(target, buffers[5])); /* needs 30 bytes: evicts the buffer of 40 */
+  assert_int_equal(fake->freed, 1);
   assert_int_equal(fake->destroyed[0], 40);
   assert_int_equal(fake->base.counters.bytes_pooled, 90);
   vyre_device_buffer more = allocate(target, 50);
-  assert_ok(target_free(target, more)); /* those of 30 and of 20 that came last */
-  assert_int_equal(fake->gone, 3);
+  assert_ok(target_free(target, more)); /* evicts the buffer of 30 and the newest of 20 */
+  assert_int_equal(fake->freed, 3);
   assert_int_equal(fake->destroyed[1], 30);
   assert_int_equal(fake->destroyed[2], 20);
   assert_ptr_equal(target_buffer_get(target, allocate(target, 20))->memory, old);
@@ -94,9 +94,9 @@ TEST(the_largest_class_goes_first_and_in_it_the_newest)
   assert_ok(fake_close(target));
 }
 
-/* The model: what is live, and sums of it. */
 enum { MOST_LIVE = 40 };
 
+/* Asserts that the target has exactly the live buffers, and that its counters are their sums. */
 static void
 check_sums(vyre_target *target, const vyre_device_buffer *live, const uint64_t *sizes, uint32_t count)
 {
@@ -107,17 +107,17 @@ check_sums(vyre_target *target, const vyre_device_buffer *live, const uint64_t *
     assert_non_null(buffer);
     assert_int_equal(buffer->size, sizes[i]);
     bytes += sizes[i];
-    for (uint32_t k = 0; k < i; k++) /* no memory is two buffers' */
+    for (uint32_t k = 0; k < i; k++)
       assert_ptr_not_equal(target_buffer_get(target, live[k])->memory, buffer->memory);
   }
   assert_int_equal(counters->bytes_live, bytes);
   assert_int_equal(counters->buffers_live, count);
   assert_int_equal(counters->bytes_live + counters->bytes_pooled, fake_of(target)->bytes);
-  assert_int_equal(counters->buffers_live + counters->buffers_pooled, fake_of(target)->made - fake_of(target)->gone);
+  assert_int_equal(counters->buffers_live + counters->buffers_pooled, fake_of(target)->made - fake_of(target)->freed);
   assert_true(counters->bytes_pooled <= 300);
 }
 
-TEST(no_memory_is_ever_two_buffers)
+TEST(buffers_never_share_memory)
 {
   static const uint64_t classes[] = {8, 16, 24, 64, 100, 301};
   vyre_target *target = open_with_budget(300);
@@ -143,7 +143,7 @@ TEST(no_memory_is_ever_two_buffers)
   assert_ok(fake_close(target));
 }
 
-TEST(sums_that_go_wrong_are_errors)
+TEST(overflows_of_counters_are_errors)
 {
   vyre_target *target = open_with_budget(1000);
   target_counters *counters = &target_base_of(target)->counters;
@@ -168,7 +168,7 @@ TEST(sums_that_go_wrong_are_errors)
   assert_ok(fake_close(target));
 }
 
-TEST(memory_that_waits_is_given_back_when_the_device_has_none)
+TEST(idle_memory_is_freed_when_the_device_has_none)
 {
   vyre_target *target = open_with_budget(1000);
   fake_target *fake = fake_of(target);
@@ -179,7 +179,7 @@ TEST(memory_that_waits_is_given_back_when_the_device_has_none)
   assert_ok(target_drop(target, &kept, 1));
   fake->create_fails_after = 0;
   buffer = allocate(target, 32);
-  assert_int_equal(fake->gone, 2);
+  assert_int_equal(fake->freed, 2);
   assert_int_equal(fake->base.counters.evictions, 2);
   assert_int_equal(fake->base.counters.kept_evictions, 1);
   fake->create_fails_after = 0;
@@ -190,9 +190,9 @@ TEST(memory_that_waits_is_given_back_when_the_device_has_none)
 
 /* ---- many at once -------------------------------------------------------------------------------------------------------- */
 
-TEST(many_are_allocated_all_or_none)
+TEST(a_failed_allocate_many_frees_all)
 {
-  vyre_target *target = open_with_budget(0); /* what is freed goes at once */
+  vyre_target *target = open_with_budget(0); /* without a pool, buffers are destroyed at once */
   fake_target *fake = fake_of(target);
   const uint64_t sizes[] = {4, 8, 12};
   vyre_device_buffer buffers[3] = {{1}, {2}, {3}};
@@ -200,7 +200,7 @@ TEST(many_are_allocated_all_or_none)
   assert_fails(target_allocate_many(target, sizes, 3, buffers), VYRE_CODE_DEVICE, "fake: no memory", "buffer 2 of 3");
   for (uint32_t i = 0; i < 3; i++)
     assert_int_equal(buffers[i].id, 0);
-  assert_int_equal(fake->gone, 2); /* in order */
+  assert_int_equal(fake->freed, 2); /* in order */
   assert_int_equal(fake->destroyed[0], 4);
   assert_int_equal(fake->destroyed[1], 8);
   assert_int_equal(fake->base.counters.allocations, 3);
@@ -210,11 +210,11 @@ TEST(many_are_allocated_all_or_none)
   assert_int_equal(fake->base.counters.bytes_live, 24);
   const vyre_device_buffer twice[] = {buffers[0], buffers[1], buffers[1], buffers[2]};
   assert_fails(target_free_many(target, twice, 4), VYRE_CODE_INPUT, "not a buffer", "buffer 2 of 4");
-  assert_int_equal(fake->base.counters.bytes_live, 0); /* each was tried */
+  assert_int_equal(fake->base.counters.bytes_live, 0); /* the buffers after the error are freed, too */
   assert_ok(fake_close(target));
 }
 
-/* ---- every allocation of ours fails once --------------------------------------------------------------------------------- */
+/* ---- each allocation fails once ------------------------------------------------------------------------------------------ */
 
 static vyre_status
 use(vyre_target *target)

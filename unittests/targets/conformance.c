@@ -1,12 +1,12 @@
-/* The runner: which tests a target is to pass, and the processes that run them.
+/* The runner: chooses the tests that a target must pass, and runs them in processes.
  *
- * A target's list (lists/NAME.txt) says what it takes and what it lacks, with a reason each:
+ * A target's list (lists/NAME.txt) has its forms and its missing capabilities, with a reason for each:
  *
  *     forms C VIR                 the forms of its kernels
- *     unsupported NEED: reason    what it lacks: a capability, or FORM.NEED for kernels of one form
- *     fails TEST: reason          a test that is known to fail; one that passes all the same is an error
+ *     unsupported NEED: reason    a missing capability; FORM.NEED if it is missing only for kernels of one form
+ *     fails TEST: reason          a test that is expected to fail; the runner fails if it passes
  *
- * The first test holds what is said there against what the target says of itself.
+ * The first test compares the list to the capabilities that the target describes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -53,8 +53,8 @@ static const char *const forms[] = {
 
 typedef struct lists {
   uint32_t forms;
-  uint32_t lacks[VYRE_KERNEL_FORM__COUNT + 1]; /* needs, by form */
-  char text[1 << 14];                          /* of the file, a line a string */
+  uint32_t lacks[VYRE_KERNEL_FORM__COUNT + 1]; /* by form, the needs that are listed as unsupported */
+  char text[1 << 14];                          /* of the file; each line is a string */
   const char *lines[256];
   uint32_t line_count;
 } lists;
@@ -69,7 +69,7 @@ die(const char *what, const char *line)
   exit(2);
 }
 
-/* The text after "KIND NAME: " of the line that names it; NULL: there is none. */
+/* Returns the reason in the line "KIND FORM.NAME: reason" or "KIND NAME: reason", or NULL if there is none. */
 static const char *
 reason_of(const char *kind, const char *form, const char *name)
 {
@@ -110,7 +110,7 @@ check_line(const char *line)
   if (strncmp(line, "forms", 5) == 0)
     return;
   if (!name || !colon || colon[2] == '\0')
-    die("not KIND NAME: REASON", line);
+    die("the line is not 'KIND NAME: REASON'", line);
   name++;
   for (uint32_t form = 0; form < NO_FORM; form++)
     if (strncmp(name, forms[form], strlen(forms[form])) == 0 && name[strlen(forms[form])] == '.')
@@ -118,7 +118,7 @@ check_line(const char *line)
   const size_t length = (size_t)(colon - name);
   if (!(strncmp(line, "unsupported ", 12) == 0 && is_need(name, length)) &&
       !(strncmp(line, "fails ", 6) == 0 && is_test(name, length)))
-    die("it names nothing of the suite", line);
+    die("the line names no capability and no test of the suite", line);
 }
 
 static void
@@ -133,7 +133,7 @@ read_lists(void)
 {
   FILE *file = fopen(list_path, "r");
   if (!file)
-    die("it cannot be read", "");
+    die("the list cannot be read", "");
   said.text[fread(said.text, 1, sizeof said.text - 1, file)] = '\0';
   fclose(file);
   for (char *line = strtok(said.text, "\n"); line; line = strtok(NULL, "\n"))
@@ -149,8 +149,8 @@ read_lists(void)
       said.lacks[form] |= reason_of("unsupported", forms[form], needs[i].name) ? needs[i].bit : 0;
 }
 
-/* What it says of itself, and what follows from the form: C and PTX have literals for specialization constants, C has no barriers
- * for the grid; SPIR-V does not tell of a fault. */
+/* Returns the needs that the target lacks by its description and by the form.  C and PTX have literals instead of specialization
+ * constants, C has no grid barriers, and SPIR-V reports no faults. */
 static uint32_t
 lacks_by_itself(const conform *c, uint32_t form)
 {
@@ -168,7 +168,7 @@ lacks_by_itself(const conform *c, uint32_t form)
   return lacks;
 }
 
-CONFORM(its_lists_agree_with_what_it_says, 0)
+CONFORM(its_list_agrees_with_its_capabilities, 0)
 {
   assert_int_equal(c->info.forms, said.forms);
   for (uint32_t form = 0; form <= NO_FORM; form++)
@@ -177,7 +177,7 @@ CONFORM(its_lists_agree_with_what_it_says, 0)
         continue;
       const bool lacks = lacks_by_itself(c, form) & needs[i].bit, listed = said.lacks[form] & needs[i].bit;
       if (lacks != listed)
-        fail_msg("%s.%s: it says that it %s it, its list that it %s it", forms[form], needs[i].name, lacks ? "lacks" : "has",
+        fail_msg("%s.%s: the target %s it, but by its list it %s it", forms[form], needs[i].name, lacks ? "lacks" : "has",
                  listed ? "lacks" : "has");
     }
 }
@@ -189,7 +189,7 @@ typedef struct job {
   vyre_kernel_form form;
 } job;
 
-static conform shared; /* of a process that runs tests */
+static conform shared; /* the target that the tests of a process share */
 
 static void
 run_job(void **state)
@@ -221,8 +221,8 @@ runs_well(const char *name, CMUnitTestFunction function, job *j)
   return well;
 }
 
-/* Runs the tests that it is told of, on one target, until one fails: who knows what that left.  What it returns: 0 where all and
- * the target's end went well. */
+/* Runs the tests that it reads from `jobs`, on one target.  Ends at the first failure, because the target may then be damaged.
+ * Returns 0 if all tests pass and the target closes without an error. */
 static int
 serve(int jobs, int verdicts)
 {
@@ -237,7 +237,7 @@ serve(int jobs, int verdicts)
 
 /* A process that runs tests. */
 typedef struct server {
-  pid_t pid; /* 0: there is none */
+  pid_t pid; /* 0 if there is none */
   int jobs, verdicts;
   FILE *messages;
 } server;
@@ -252,7 +252,7 @@ start(server *s)
   fflush(stdout);
   s->pid = s->messages && pipe(jobs) == 0 && pipe(verdicts) == 0 ? fork() : -1;
   if (s->pid < 0)
-    die("no process", "to run tests in");
+    die("cannot start a process", "for tests");
   if (s->pid == 0) {
     close(jobs[1]);
     close(verdicts[0]);
@@ -275,7 +275,8 @@ show_messages(const server *s)
     fwrite(text, 1, size, stdout);
 }
 
-/* Whether all went well to its end; what it says is shown if that is not as it should be. */
+/* Ends the process, and returns whether its tests and the closing of its target succeeded.  Prints its messages if the result is
+ * not `should`. */
 static bool
 end(server *s, bool should)
 {
@@ -294,7 +295,7 @@ end(server *s, bool should)
   return well;
 }
 
-/* Whether the target that tests shared could be closed. */
+/* Returns whether the process of the shared target ended without an error. */
 static bool
 end_shared(void)
 {
@@ -304,7 +305,7 @@ end_shared(void)
   return well;
 }
 
-/* Its messages are shown where the outcome is not as it should be. */
+/* Runs a test and returns whether it passes.  Prints its messages if the result is not `should`. */
 static bool
 passes(const conform_test *test, vyre_kernel_form form, bool should)
 {
@@ -314,7 +315,7 @@ passes(const conform_test *test, vyre_kernel_form form, bool should)
   if (s->pid == 0)
     start(s);
   if (ftruncate(fileno(s->messages), 0) != 0)
-    die("no messages", test->name);
+    die("cannot clear the messages", test->name);
   rewind(s->messages);
   if (write(s->jobs, &j, sizeof j) != sizeof j || read(s->verdicts, &well, sizeof well) != sizeof well)
     well = false;
@@ -325,7 +326,7 @@ passes(const conform_test *test, vyre_kernel_form form, bool should)
   return true;
 }
 
-/* Whether the outcome is the one that the list says. */
+/* Runs a test, and returns whether the result is the one that the list expects. */
 static bool
 run_one(const conform_test *test, vyre_kernel_form form)
 {
@@ -342,7 +343,7 @@ run_one(const conform_test *test, vyre_kernel_form form)
   else if (!passed && expected)
     printf("fails, as expected: %s\n", expected);
   else
-    printf("%s\n", passed ? "PASSES, and its list says that it fails" : "FAILS");
+    printf("%s\n", passed ? "PASSES, but the list expects a failure" : "FAILS");
   return passed == !expected;
 }
 
@@ -358,7 +359,7 @@ run_forms(const conform_test *test)
   return wrong;
 }
 
-/* Arguments: the name of a test, to run that one; another list, to test the runner. */
+/* Arguments: the name of the only test to run, and another list, for tests of the runner. */
 int
 main(int argc, char **argv)
 {

@@ -1,4 +1,4 @@
-/* What the suite's tests share: its kernels in every form, and short ways to say a sequence.
+/* Helpers of the suite's tests: kernels in every form, buffers, and sequences.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
@@ -20,7 +20,7 @@ refused(const conform *c, vyre_status status, vyre_code code, const char *word)
   const char *text = vyre_status_text(status);
   if (!status || vyre_status_code(status) != code || strncmp(text, name, strlen(name)) != 0 || !strstr(text, word) ||
       !has_fix(text))
-    fail_msg("'%s' of code %d was to be said, and this was, of code %d: %s", word, (int)code, (int)vyre_status_code(status), text);
+    fail_msg("expected '%s' with code %d, but code %d has: %s", word, (int)code, (int)vyre_status_code(status), text);
   vyre_status_free(status);
 }
 
@@ -116,14 +116,14 @@ submit(const conform *c, vyre_sequence sequence)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
-/* As kernels.vir compiled to C has them. */
+/* Functions of kernels.vir compiled to C. */
 #define PROGRAM(name) uint32_t name(const vyre_c_dispatch *d);
 PROGRAM(add)
 PROGRAM(digit)
 PROGRAM(mark)
 PROGRAM(count)
 PROGRAM(down)
-PROGRAM(say)
+PROGRAM(set_groups)
 PROGRAM(sum)
 PROGRAM(gather)
 PROGRAM(fault)
@@ -138,7 +138,7 @@ static const vyre_kernel_slot sums[] = {{.kind = VYRE_SLOT_STORAGE}, {.set = 1, 
 static const vyre_kernel_slot parts[] = {
     {.binding = 1, .kind = VYRE_SLOT_STORAGE, .count = 2}, {.binding = 4, .kind = VYRE_SLOT_UNIFORM}, {.kind = VYRE_SLOT_STORAGE}};
 
-/* The last slot is that of push constants, which only C is told of. */
+/* If a program has push constants, its last slot is theirs, and only C has that slot. */
 static const struct {
   const char *name, *file;
   uint32_t (*function)(const vyre_c_dispatch *dispatch);
@@ -147,7 +147,7 @@ static const struct {
 } programs[] = {
     {"add", "kernels", add, adds, 3, 8, 64},    {"digit", "kernels", digit, one, 2, 4, 1},
     {"mark", "kernels", mark, one, 1, 0, 2},    {"count", "kernels", count, one, 1, 0, 64},
-    {"down", "kernels", down, one, 1, 0, 1},    {"say", "kernels", say, one, 1, 0, 1},
+    {"down", "kernels", down, one, 1, 0, 1},    {"set_groups", "kernels", set_groups, one, 1, 0, 1},
     {"sum", "kernels", sum, sums, 2, 0, 64},    {"gather", "kernels", gather, parts, 3, 0, 1},
     {"fault", "kernels", fault, one, 1, 0, 64}, {"special", "special", NULL, one, 1, 0, 1},
     {"meet", "grid", NULL, two, 2, 0, 4},
@@ -233,7 +233,7 @@ free_description(conform_desc *desc)
   vyre_module_destroy(desc->module);
 }
 
-/* Modules of kernels that a test keeps. */
+/* Modules of kernels, owned until the process ends. */
 static vyre_module *kept[512];
 
 static void

@@ -1,4 +1,4 @@
-/* Misuse: ranges that are not there, handles that are none, counts that do not match, and threads.
+/* Misuse: invalid ranges, handles and counts.  Also targets in several threads.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-/* Refused whole: the fill that comes before what is wrong did not run, and nothing counts as submitted. */
+/* Asserts that a sequence is refused as a whole: an added fill before the invalid entry does not run, and no counter changes. */
 static void
 refuse(const conform *c, vyre_sequence sequence, const char *word)
 {
@@ -35,7 +35,7 @@ refuse(const conform *c, vyre_sequence sequence, const char *word)
   assert_ok(c->ops->free(c->target, buffer));
 }
 
-/* One range in each kind of entry that has one. */
+/* Asserts that the range is refused in a fill, an upload and a read. */
 static void
 refuse_range(const conform *c, vyre_range range, const char *word)
 {
@@ -48,7 +48,7 @@ refuse_range(const conform *c, vyre_range range, const char *word)
   refuse(c, (vyre_sequence){READS(&read, 1)}, word);
 }
 
-CONFORM(ranges_stay_in_their_buffers, 0)
+CONFORM(ranges_outside_their_buffers_are_refused, 0)
 {
   const vyre_device_buffer b = buffer_of(c, 64);
   const vyre_range ranges[] = {
@@ -70,7 +70,7 @@ CONFORM(ranges_stay_in_their_buffers, 0)
     refuse_range(c, ranges[i], "of a buffer of 64 bytes\nFix: use a range inside its buffer");
 }
 
-CONFORM(fills_are_of_words, 0)
+CONFORM(fills_of_partial_words_are_refused, 0)
 {
   const vyre_device_buffer b = buffer_of(c, 64);
   const vyre_range ranges[] = {{b, 1, 4}, {b, 2, 0}, {b, 0, 5}, {b, 4, 58}};
@@ -80,7 +80,7 @@ CONFORM(fills_are_of_words, 0)
   }
 }
 
-CONFORM(handles_are_checked, NEEDS_ITS_OWN)
+CONFORM(invalid_handles_are_refused, NEEDS_ITS_OWN)
 {
   const vyre_device_buffer freed = buffer_of(c, 64);
   assert_ok(c->ops->free(c->target, freed));
@@ -118,8 +118,8 @@ CONFORM(counts_without_arrays_are_refused, 0)
   refuse(c, (vyre_sequence){READS(&read, 1)}, "their pointer is NULL");
 }
 
-/* A handle of one kind is none of another. */
-CONFORM(steps_are_what_their_kernels_take, NEEDS_KERNELS)
+/* A step with the handle of a buffer as its kernel is refused, too. */
+CONFORM(mismatched_steps_are_refused, NEEDS_KERNELS)
 {
   const uint32_t push[2] = {0, 1};
   const vyre_device_buffer b = buffer_of(c, 1024);
@@ -162,7 +162,7 @@ CONFORM(steps_are_what_their_kernels_take, NEEDS_KERNELS)
   refuse(c, sequence, "not a buffer of this target");
 }
 
-CONFORM(kernels_of_another_target_are_none, NEEDS_KERNELS)
+CONFORM(kernels_of_another_target_are_refused, NEEDS_KERNELS)
 {
   conform other = *c;
   other.target = open_another(c);
@@ -175,15 +175,15 @@ CONFORM(kernels_of_another_target_are_none, NEEDS_KERNELS)
   assert_ok(other.ops->close(other.target));
 }
 
-CONFORM(repeats_are_of_steps_that_are_there, NEEDS_KERNELS)
+CONFORM(invalid_repeats_are_refused, NEEDS_KERNELS)
 {
   const vyre_device_buffer b = buffer_of(c, 64);
   const vyre_range range = whole(b), none = {{0}, 0, 0};
   const vyre_step one = step_of(kernel_of(c, "mark"), &range, 1), steps[] = {one, one, one};
   const vyre_repeat bad[][2] = {
-      {{0, 0, 1, none}, {0, 1, 1, none}},          {{0, 1, 0, none}, {2, 1, 1, none}}, /* no steps, no times */
+      {{0, 0, 1, none}, {0, 1, 1, none}},          {{0, 1, 0, none}, {2, 1, 1, none}}, /* no steps; no iterations */
       {{2, 2, 1, none}, {3, 1, 1, none}},          {{3, 1, 1, none}, {3, 1, 1, none}}, /* past the last step */
-      {{0, 2, 2, none}, {1, 2, 2, none}},          {{1, 1, 2, none}, {0, 1, 2, none}}, /* of one step twice, out of order */
+      {{0, 2, 2, none}, {1, 2, 2, none}},          {{1, 1, 2, none}, {0, 1, 2, none}}, /* overlapping; out of order */
       {{UINT32_MAX, 2, 1, none}, {2, 1, 1, none}}, {{1, UINT32_MAX, 1, none}, {2, 1, 1, none}},
   };
   vyre_repeat_end ends[2] = {{5, 5}, {6, 6}};
@@ -208,7 +208,7 @@ CONFORM(repeats_are_of_steps_that_are_there, NEEDS_KERNELS)
   assert_int_equal(ends[1].word, 6);
 }
 
-CONFORM(parts_are_of_groups_that_are_there, NEEDS_KERNELS)
+CONFORM(invalid_parts_of_grids_are_refused, NEEDS_KERNELS)
 {
   static const uint64_t bad[][2] = {{0, 13}, {12, 1}, {5, 0}, {11, 2}, {UINT64_MAX, 1}, {1, UINT64_MAX}, {UINT64_MAX, 2}};
   const vyre_range range = whole(buffer_of(c, 64));
@@ -222,7 +222,7 @@ CONFORM(parts_are_of_groups_that_are_there, NEEDS_KERNELS)
   }
 }
 
-CONFORM(grids_of_buffers_are_three_words, NEEDS_KERNELS)
+CONFORM(invalid_indirect_grids_are_refused, NEEDS_KERNELS)
 {
   const vyre_device_buffer b = buffer_of(c, 64);
   const bool has = c->info.capabilities & VYRE_TARGET_INDIRECT;
@@ -243,7 +243,7 @@ typedef struct worker {
   vyre_status status;
 } worker;
 
-/* Statuses alone: asserts of cmocka are for one thread. */
+/* Returns errors as a status, because cmocka's assertions work in one thread only. */
 static vyre_status
 work_on(const vyre_target_ops *ops, vyre_target *target, worker *w)
 {
@@ -269,7 +269,7 @@ run_worker(void *user)
   worker *w = user;
   const vyre_target_ops *ops = w->c->ops;
   const uint32_t turns =
-      w->c->info.kind == VYRE_DEVICE_CPU ? 3 : 1; /* a GPU's driver takes its time to open, one after the other */
+      w->c->info.kind == VYRE_DEVICE_CPU ? 3 : 1; /* a GPU's driver opens devices slowly, and one after the other */
   for (uint32_t turn = 0; turn < turns; turn++) {
     vyre_target *target = NULL;
     const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
@@ -282,8 +282,8 @@ run_worker(void *user)
   return NULL;
 }
 
-/* All have ended before one of them fails the test. */
-CONFORM(threads_have_targets_of_their_own, 0)
+/* All threads end before the test checks their results. */
+CONFORM(threads_may_use_separate_targets, 0)
 {
   enum { THREADS = 4 };
   worker workers[THREADS];

@@ -28,7 +28,7 @@ CONFORM(a_warm_set_uploads_nothing, NEEDS_ITS_OWN)
   assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, cold, &found));
   assert_false(found);
   assert_int_equal(metric(c, "bytes_up"), 768);
-  const uint64_t waits = c->info.capabilities & VYRE_TARGET_SHARED ? 0 : 1; /* all parts at once */
+  const uint64_t waits = c->info.capabilities & VYRE_TARGET_SHARED ? 0 : 1; /* one for all parts */
   assert_int_equal(metric(c, "waits"), waits);
   assert_int_equal(metric(c, "sets_kept"), 1);
   assert_int_equal(metric(c, "bytes_kept"), 768);
@@ -48,14 +48,14 @@ CONFORM(a_warm_set_uploads_nothing, NEEDS_ITS_OWN)
   assert_int_equal(metric(c, "sets_held"), 1);
   assert_ok(c->ops->drop(c->target, warm, 2));
   assert_int_equal(metric(c, "sets_held"), 0);
-  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, warm, NULL)); /* nobody held it, and it is there */
+  assert_ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, warm, NULL)); /* the set stays although it is not held */
   assert_int_equal(metric(c, "sets_held"), 1);
   assert_int_equal(metric(c, "bytes_up"), 768);
   assert_int_equal(metric(c, "kept_hits"), 2);
 }
 
-/* Each of these is another set than all before it. */
-CONFORM(sets_are_told_apart_by_all_that_they_are, NEEDS_ITS_OWN)
+/* Each set differs from all sets before it. */
+CONFORM(sets_differ_by_domain_parts_and_bytes, NEEDS_ITS_OWN)
 {
   const struct {
     uint64_t domain;
@@ -91,7 +91,7 @@ CONFORM(a_set_is_dropped_as_often_as_it_was_kept, NEEDS_ITS_OWN)
   refused(c, c->ops->drop(c->target, &own, 1), VYRE_CODE_INPUT, word);
 }
 
-CONFORM(kept_data_is_nobodys_to_write_or_free, 0)
+CONFORM(kept_data_cannot_be_written_or_freed, 0)
 {
   vyre_static parts[2];
   vyre_device_buffer set[2];
@@ -103,7 +103,7 @@ CONFORM(kept_data_is_nobodys_to_write_or_free, 0)
   refused(c, c->ops->submit(c->target, &(vyre_sequence){FILLS(&fill, 1)}, NULL), VYRE_CODE_INPUT, "kept data");
 }
 
-CONFORM(a_set_that_cannot_be_kept_leaves_nothing, NEEDS_ITS_OWN)
+CONFORM(a_refused_set_leaves_nothing, NEEDS_ITS_OWN)
 {
   vyre_device_buffer out[3] = {{1}, {2}, {3}};
   const vyre_static empty[] = {{"ab", 2}, {"cd", 0}}, none[] = {{NULL, 4}};
@@ -134,7 +134,7 @@ CONFORM(kernels_read_kept_data, NEEDS_KERNELS)
   assert_int_equal(timing.bytes_up, 0);
 }
 
-CONFORM(kernels_write_no_kept_data, NEEDS_KERNELS)
+CONFORM(kernels_cannot_write_kept_data, NEEDS_KERNELS)
 {
   vyre_static parts[2];
   vyre_device_buffer set[2];

@@ -1,13 +1,13 @@
-/* Kernels: what is asked before work, handles, specialization values, faults.
+/* Kernels: checks before work, handles, specialization values, faults, statistics.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
 #include "bundle.h"
 
-/* `supports` and `compile` say the same, and nothing was made. */
+/* Asserts that `supports` and `compile` return the same error, and that no kernel is compiled. */
 static void
-is_refused(const conform *c, const vyre_kernel_desc *desc, const char *word)
+check_refusal(const conform *c, const vyre_kernel_desc *desc, const char *word)
 {
   vyre_kernel kernel = {7};
   const uint64_t compiles = metric(c, "compiles");
@@ -17,7 +17,7 @@ is_refused(const conform *c, const vyre_kernel_desc *desc, const char *word)
   assert_int_equal(metric(c, "compiles"), compiles);
 }
 
-CONFORM(forms_that_it_does_not_take_are_refused_by_name, 0)
+CONFORM(unsupported_forms_are_refused_by_name, 0)
 {
   static const char *const names[] = {"SPIR-V", "PTX", "C", ".vir"};
   static const uint64_t code[64];
@@ -31,13 +31,13 @@ CONFORM(forms_that_it_does_not_take_are_refused_by_name, 0)
     char word[64];
     snprintf(word, sizeof word, "kernel 'mine' is %s", names[form]);
     if (!(c->info.forms >> form & 1))
-      is_refused(c, &desc, word);
+      check_refusal(c, &desc, word);
   }
   const vyre_kernel_desc none = {.label = "mine", .form = VYRE_KERNEL_FORM__COUNT, .code = code, .size = 4, .workgroup = {1, 1, 1}};
-  is_refused(c, &none, "an unknown form");
+  check_refusal(c, &none, "an unknown form");
 }
 
-CONFORM(descriptions_that_are_wrong_are_refused, NEEDS_KERNELS)
+CONFORM(wrong_descriptions_are_refused, NEEDS_KERNELS)
 {
   static const vyre_kernel_slot twice[] = {{.kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_UNIFORM}};
   static const vyre_kernel_slot unknown[] = {{.kind = (vyre_slot_kind)99}};
@@ -47,64 +47,64 @@ CONFORM(descriptions_that_are_wrong_are_refused, NEEDS_KERNELS)
   assert_ok(c->ops->supports(c->target, &d.desc));
   vyre_kernel_desc desc = d.desc;
   desc.code = NULL;
-  is_refused(c, &desc, "no code");
+  check_refusal(c, &desc, "no code");
   desc = d.desc;
   desc.workgroup[1] = 0;
-  is_refused(c, &desc, "0 invocations");
+  check_refusal(c, &desc, "0 invocations");
   desc = d.desc;
   desc.workgroup[0] = c->info.max_workgroup[0];
   desc.workgroup[1] = c->info.max_invocations / c->info.max_workgroup[0] + 1;
-  is_refused(c, &desc, "invocations of a workgroup");
+  check_refusal(c, &desc, "invocations of a workgroup");
   desc = d.desc;
   desc.push_size = c->info.max_push + 4;
-  is_refused(c, &desc, "bytes of push constants");
+  check_refusal(c, &desc, "bytes of push constants");
   desc.push_size = 6;
-  is_refused(c, &desc, "multiple of 4");
+  check_refusal(c, &desc, "multiple of 4");
   desc = d.desc;
   desc.slots = twice;
   desc.slot_count = 2;
-  is_refused(c, &desc, "two slots");
+  check_refusal(c, &desc, "two slots");
   desc.slots = unknown;
   desc.slot_count = 1;
-  is_refused(c, &desc, "kind 99");
+  check_refusal(c, &desc, "kind 99");
   desc = d.desc;
   desc.specs = &odd;
   desc.spec_count = 1;
-  is_refused(c, &desc, "1, 2, 4 or 8");
+  check_refusal(c, &desc, "1, 2, 4 or 8");
   free_description(&d);
 }
 
-/* What only the code shows. */
-CONFORM(code_that_is_wrong_is_refused, NEEDS_KERNELS)
+/* These errors are visible only in the code. */
+CONFORM(wrong_code_is_refused, NEEDS_KERNELS)
 {
   conform_desc d;
   describe_kernel(c, "add", &d);
   vyre_kernel_desc desc = d.desc;
   desc.size -= c->form == VYRE_KERNEL_PTX ? 2 : 1; /* a text may lack the end of its last line */
-  is_refused(c, &desc, "kernel 'add'");
+  check_refusal(c, &desc, "kernel 'add'");
   if (c->form == VYRE_KERNEL_VIR) {
     desc = d.desc;
     desc.slot_count = 1;
-    is_refused(c, &desc, "binding 1");
+    check_refusal(c, &desc, "binding 1");
     desc = d.desc;
     desc.workgroup[0] = 32;
-    is_refused(c, &desc, "32 x 1 x 1");
+    check_refusal(c, &desc, "32 x 1 x 1");
     desc.workgroup[0] = 128;
-    is_refused(c, &desc, "128 x 1 x 1");
+    check_refusal(c, &desc, "128 x 1 x 1");
     d.program.subgroup = 48;
-    is_refused(c, &d.desc, "48 lanes");
+    check_refusal(c, &d.desc, "48 lanes");
     d.program.subgroup = 256;
-    is_refused(c, &d.desc, "256 lanes");
+    check_refusal(c, &d.desc, "256 lanes");
     d.program.subgroup = 0;
     d.program.row++;
-    is_refused(c, &d.desc, "not a program");
+    check_refusal(c, &d.desc, "not a program");
     d.program.row = 1u << 20;
-    is_refused(c, &d.desc, "not a program");
+    check_refusal(c, &d.desc, "not a program");
   }
   free_description(&d);
 }
 
-CONFORM(images_are_refused_where_there_are_none, NEEDS_KERNELS)
+CONFORM(images_are_refused_without_the_capability, NEEDS_KERNELS)
 {
   static const vyre_image image = {.dim = VYRE_IMAGE_2D, .format = 33, .extent = {4, 4, 1}, .layers = 1};
   const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE_IMAGE, .images = &image};
@@ -113,11 +113,11 @@ CONFORM(images_are_refused_where_there_are_none, NEEDS_KERNELS)
   d.desc.slots = &slot;
   d.desc.slot_count = 1;
   if (!(c->info.capabilities & VYRE_TARGET_IMAGES))
-    is_refused(c, &d.desc, "an image");
+    check_refusal(c, &d.desc, "an image");
   free_description(&d);
 }
 
-CONFORM(a_kernel_is_good_from_compile_to_release, NEEDS_KERNELS)
+CONFORM(a_kernel_is_valid_from_compile_to_release, NEEDS_KERNELS)
 {
   const vyre_range range = whole(buffer_of_zeros(c, 4));
   const uint64_t compiles = metric(c, "compiles");
@@ -133,7 +133,7 @@ CONFORM(a_kernel_is_good_from_compile_to_release, NEEDS_KERNELS)
   refused(c, c->ops->release(c->target, (vyre_kernel){0}), VYRE_CODE_INPUT, "not a kernel of this target");
   step.kernel = other;
   submit(c, sequence);
-  const vyre_kernel again = kernel_of(c, "mark"); /* its number is another one's all the same */
+  const vyre_kernel again = kernel_of(c, "mark"); /* a freed handle is not reused */
   assert_true(again.id != kernel.id && again.id != other.id);
 }
 
@@ -155,7 +155,7 @@ submit_special(const conform *c, const vyre_kernel_spec *specs, uint32_t spec_co
   free_description(&d);
 }
 
-CONFORM(specialization_values_are_given_when_it_is_compiled, NEEDS_KERNELS | NEEDS_SPECS)
+CONFORM(specialization_values_are_set_at_compilation, NEEDS_KERNELS | NEEDS_SPECS)
 {
   const vyre_kernel_spec specs[] = {{7, 4, 5}, {9, 4, 3}, {1000, 4, 9}}; /* an id that the program lacks is ignored */
   uint32_t out[8];
@@ -181,7 +181,7 @@ CONFORM(slots_of_every_kind_reach_the_kernel, NEEDS_KERNELS)
     assert_int_equal(out[i], (first[i] + second[i]) * 7);
 }
 
-/* A fault fails the submission, what it would have read is untouched, and the target goes on. */
+/* A fault fails the submission and writes no reads.  The target stays usable. */
 CONFORM(a_fault_of_a_program_is_an_error, NEEDS_ITS_OWN | NEEDS_KERNELS | NEEDS_FAULTS)
 {
   uint32_t words[256] = {0}, back[256];
@@ -203,7 +203,7 @@ CONFORM(a_fault_of_a_program_is_an_error, NEEDS_ITS_OWN | NEEDS_KERNELS | NEEDS_
   assert_false(c->ops->is_lost(c->target));
 }
 
-CONFORM(a_grid_meets_at_its_barriers, NEEDS_KERNELS | VYRE_TARGET_GRID_BARRIERS)
+CONFORM(workgroups_wait_at_grid_barriers, NEEDS_KERNELS | VYRE_TARGET_GRID_BARRIERS)
 {
   const vyre_range ranges[] = {whole(buffer_of(c, 64)), whole(buffer_of(c, 64))};
   uint32_t out[16];
@@ -242,7 +242,7 @@ take_figure(void *user, const vyre_kernel_figure *figure)
   f->count++;
 }
 
-/* Each kernel is compiled, of the same code too, and none is run. */
+/* Checks a target that is opened for statistics.  Each compile call compiles, even of the same code, and no kernel can run. */
 static void
 looks_at_kernels(const conform *c)
 {
@@ -272,7 +272,7 @@ looks_at_kernels(const conform *c)
   assert_ok(c->ops->close(looking.target));
 }
 
-CONFORM(a_driver_tells_what_it_made_of_a_kernel, NEEDS_KERNELS)
+CONFORM(statistics_describe_a_compiled_kernel, NEEDS_KERNELS)
 {
   figures f = {0};
   const bool can = c->info.capabilities & VYRE_TARGET_STATISTICS;

@@ -1,10 +1,10 @@
-/* Buffers: what is asked for, the pool, many at once, memory of the caller's.
+/* Buffers: sizes, the pool, many at once, and memory of the caller.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
 #include "conformance.h"
 
-CONFORM(sizes_that_no_buffer_has_are_refused, NEEDS_ITS_OWN)
+CONFORM(invalid_sizes_are_refused, NEEDS_ITS_OWN)
 {
   vyre_device_buffer buffer = {7};
   refused(c, c->ops->allocate(c->target, 0, &buffer), VYRE_CODE_INPUT, "0 bytes");
@@ -17,7 +17,7 @@ CONFORM(sizes_that_no_buffer_has_are_refused, NEEDS_ITS_OWN)
   assert_int_equal(metric(c, "bytes_live"), 0);
 }
 
-CONFORM(bytes_of_any_number_come_back, 0)
+CONFORM(buffers_of_any_size_keep_their_bytes, 0)
 {
   static const uint64_t sizes[] = {1, 2, 3, 4, 5, 7, 63, 64, 65, 4095, 100003};
   for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -35,7 +35,7 @@ CONFORM(bytes_of_any_number_come_back, 0)
   }
 }
 
-/* Counters of memory, all at once. */
+/* Counters of memory. */
 typedef struct figures {
   uint64_t allocations, reuses, buffers_live, bytes_live, buffers_pooled, bytes_pooled;
 } figures;
@@ -51,7 +51,7 @@ expect(const conform *c, figures is)
   assert_int_equal(metric(c, "bytes_pooled"), is.bytes_pooled);
 }
 
-CONFORM(what_was_freed_is_used_again_for_just_its_size, NEEDS_ITS_OWN)
+CONFORM(freed_buffers_are_reused_for_the_same_size, NEEDS_ITS_OWN)
 {
   expect(c, (figures){0});
   const vyre_device_buffer a = buffer_of(c, 64), b = buffer_of(c, 64);
@@ -62,7 +62,7 @@ CONFORM(what_was_freed_is_used_again_for_just_its_size, NEEDS_ITS_OWN)
   expect(c, (figures){3, 0, 2, 124, 1, 64});
   const vyre_device_buffer again = buffer_of(c, 64);
   expect(c, (figures){3, 1, 3, 188, 0, 0});
-  assert_int_not_equal(again.id, a.id); /* the old handle is stale all the same */
+  assert_int_not_equal(again.id, a.id); /* the old handle stays stale */
   refused(c, c->ops->free(c->target, a), VYRE_CODE_INPUT, "not a buffer of this target");
   assert_ok(c->ops->free(c->target, b));
   assert_ok(c->ops->free(c->target, smaller));
@@ -70,14 +70,14 @@ CONFORM(what_was_freed_is_used_again_for_just_its_size, NEEDS_ITS_OWN)
   expect(c, (figures){3, 1, 0, 0, 3, 188});
 }
 
-CONFORM(many_are_allocated_or_none, NEEDS_ITS_OWN)
+CONFORM(allocate_many_allocates_all_or_none, NEEDS_ITS_OWN)
 {
   const uint64_t good[] = {4, 8, 12}, bad[] = {4, 8, 0};
   vyre_device_buffer out[3] = {{1}, {2}, {3}};
   refused(c, c->ops->allocate_many(c->target, bad, 3, out), VYRE_CODE_INPUT, "0 bytes");
   for (uint32_t i = 0; i < 3; i++)
     assert_int_equal(out[i].id, 0);
-  expect(c, (figures){2, 0, 0, 0, 2, 12}); /* those that were there went back to the pool */
+  expect(c, (figures){2, 0, 0, 0, 2, 12}); /* the allocated buffers are in the pool */
   assert_ok(c->ops->allocate_many(c->target, good, 3, out));
   expect(c, (figures){3, 2, 3, 24, 0, 0});
   for (uint32_t i = 0; i < 3; i++)
@@ -89,7 +89,7 @@ CONFORM(many_are_allocated_or_none, NEEDS_ITS_OWN)
   assert_ok(c->ops->free_many(c->target, out, 0));
 }
 
-CONFORM(freeing_many_frees_all_that_are_there, NEEDS_ITS_OWN)
+CONFORM(free_many_frees_all_valid_buffers, NEEDS_ITS_OWN)
 {
   const uint64_t sizes[] = {4, 8, 12};
   vyre_device_buffer out[3];
@@ -119,7 +119,7 @@ CONFORM(the_callers_memory_is_a_buffer, NEEDS_ITS_OWN | VYRE_TARGET_IMPORT)
     assert_int_equal(words[i], i >= 16 && i < 20 ? 0x11223344 : i * 3);
   assert_ok(c->ops->free(c->target, buffer));
   assert_int_equal(words[16], 0x11223344);
-  assert_int_equal(metric(c, "buffers_pooled"), 0); /* it is not the target's to give to another */
+  assert_int_equal(metric(c, "buffers_pooled"), 0); /* imported memory is never pooled */
 }
 
 CONFORM(buffers_have_addresses, VYRE_TARGET_ADDRESSES)
@@ -132,8 +132,8 @@ CONFORM(buffers_have_addresses, VYRE_TARGET_ADDRESSES)
   refused(c, c->ops->address(c->target, (vyre_device_buffer){0}, &a), VYRE_CODE_INPUT, "not a buffer of this target");
 }
 
-/* What is lacked is lacked in every way of asking. */
-CONFORM(what_is_lacked_is_refused, 0)
+/* A target without a capability has no function for it, or a function that returns an error. */
+CONFORM(missing_capabilities_are_refused, 0)
 {
   uint32_t words[64];
   vyre_device_buffer buffer;
@@ -143,9 +143,9 @@ CONFORM(what_is_lacked_is_refused, 0)
     refused(c, c->ops->import(c->target, words, sizeof words, &buffer), VYRE_CODE_INPUT, "cannot use memory of the caller");
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------- */
+/* ---- close --------------------------------------------------------------------------------------------------------------- */
 
-static size_t bytes_out; /* of an allocator that counts */
+static size_t bytes_out; /* bytes in use of the counting allocator */
 
 static void *
 resize_counted(void *user, void *memory, size_t old_size, size_t new_size)
@@ -156,7 +156,7 @@ resize_counted(void *user, void *memory, size_t old_size, size_t new_size)
   return now;
 }
 
-CONFORM(what_is_left_at_the_end_is_freed, 0)
+CONFORM(close_frees_everything, 0)
 {
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.resize = resize_counted;

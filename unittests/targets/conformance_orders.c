@@ -1,10 +1,10 @@
-/* The order of a sequence's entries, and what each of them may be.
+/* Fills, uploads and reads of a sequence, and their order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
-/* Buffers of 3, 2 and 2 bytes: two filled, one uploaded. */
-CONFORM(fills_and_uploads_of_bytes, 0)
+/* Fills buffers of 3 and 2 bytes, and uploads one of 2 bytes. */
+CONFORM(fills_and_uploads_may_have_any_size, 0)
 {
   const vyre_range three = whole(buffer_of(c, 3)), two = whole(buffer_of(c, 2)), up = whole(buffer_of(c, 2));
   const vyre_fill fills[] = {{three, 0x11111111}, {two, 0x22222222}};
@@ -25,7 +25,7 @@ CONFORM(fills_and_uploads_of_bytes, 0)
   assert_int_equal(timing.launches, 0);
 }
 
-/* Of fills, and of uploads, the last one stays; uploads are later than fills, however they are listed; reads are last. */
+/* A later fill or upload overwrites an earlier one.  Uploads follow all fills, and reads follow all uploads. */
 CONFORM(the_later_entry_wins, 0)
 {
   const uint32_t first[4] = {1, 2, 3, 4}, second[2] = {8, 9};
@@ -51,8 +51,8 @@ CONFORM(a_fill_repeats_its_word, 0)
   assert_memory_equal(out, wanted, sizeof wanted);
 }
 
-/* Nothing goes up for a fill, of zeros too. */
-CONFORM(a_fill_is_no_upload, 0)
+/* Fills of zeros and of other words upload nothing. */
+CONFORM(a_fill_uploads_nothing, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 64);
   static const uint32_t words[] = {0, 0xa5a5a5a5};
@@ -71,8 +71,8 @@ CONFORM(a_fill_is_no_upload, 0)
   }
 }
 
-/* Just the bytes that were asked for, in the order in which they were. */
-CONFORM(ranges_are_read_as_they_are_asked_for, 0)
+/* Each read returns the bytes of its range and no others. */
+CONFORM(reads_return_their_ranges, 0)
 {
   unsigned char ramps[2][32], out[3][8];
   vyre_device_buffer buffers[2];
@@ -93,7 +93,7 @@ CONFORM(ranges_are_read_as_they_are_asked_for, 0)
   assert_int_equal(timing.bytes_up, 0);
 }
 
-CONFORM(thousands_of_ranges_are_one_wait, 0)
+CONFORM(thousands_of_reads_cost_one_wait, 0)
 {
   enum { RANGES = 2048, BUFFERS = 8, BYTES = 64 };
   static unsigned char contents[BUFFERS][BYTES], out[RANGES][17];
@@ -120,7 +120,7 @@ CONFORM(thousands_of_ranges_are_one_wait, 0)
   assert_int_equal(timing.bytes_down, bytes);
 }
 
-/* Ranges of uploads that lie in each other, from odd offsets on. */
+/* Ranges overlap and have odd offsets. */
 CONFORM(uploads_go_to_their_ranges, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 16);

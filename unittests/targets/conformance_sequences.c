@@ -1,4 +1,4 @@
-/* What each kind of sequence costs, and the ways to submit one: at once, or begun and waited for.
+/* Costs of each kind of sequence, and the ways to execute one: by `submit`, or by `begin` and `wait`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
@@ -13,13 +13,14 @@ now(void)
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* A sequence over two buffers of 16 words: how many of each entry it has. */
+/* A sequence over two buffers of 16 words: its number of entries of each kind. */
 typedef struct kind {
-  uint32_t fills, uploads, steps, reads, ranges; /* reads are whole, ranges of 3 words each */
+  uint32_t fills, uploads, steps, reads, ranges; /* reads are of whole buffers, ranges are reads of 3 words */
 } kind;
 
+/* Submits a sequence, and asserts its waits, launches and bytes. */
 static void
-costs(conform *c, kind k)
+check_costs(conform *c, kind k)
 {
   uint32_t words[16], out[8][16];
   const uint32_t push[2] = {0, 1};
@@ -55,40 +56,40 @@ costs(conform *c, kind k)
   assert_true(timing.device_ns == 0 || (c->info.capabilities & VYRE_TARGET_DEVICE_TIME));
 }
 
-/* One wait each, none where the host has only to write what it sees, and just the bytes and launches that it names. */
+/* A sequence costs one wait, or none if the host can write shared memory itself. */
 CONFORM(sequences_without_kernels_cost_what_they_name, 0)
 {
   static const kind kinds[] = {
-      {0, 1, 0, 0, 0}, /* a buffer is written */
-      {0, 3, 0, 0, 0}, /* several are */
-      {0, 0, 0, 1, 0}, /* a buffer is read */
-      {0, 0, 0, 4, 0}, /* several are */
-      {0, 0, 0, 0, 5}, /* ranges are */
-      {2, 0, 0, 0, 0}, /* buffers are cleared */
+      {0, 1, 0, 0, 0}, /* writes a buffer */
+      {0, 3, 0, 0, 0}, /* writes buffers */
+      {0, 0, 0, 1, 0}, /* reads a buffer */
+      {0, 0, 0, 4, 0}, /* reads buffers */
+      {0, 0, 0, 0, 5}, /* reads ranges */
+      {2, 0, 0, 0, 0}, /* fills buffers */
       {1, 2, 0, 2, 2},
   };
   for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    costs(c, kinds[i]);
+    check_costs(c, kinds[i]);
 }
 
 CONFORM(sequences_with_kernels_cost_what_they_name, NEEDS_KERNELS)
 {
   static const kind kinds[] = {
-      {0, 0, 1, 0, 0}, /* a kernel runs on what is there */
-      {0, 1, 1, 1, 0}, /* on what goes up, and its output comes down */
-      {0, 0, 4, 0, 0}, /* several run */
-      {0, 0, 3, 2, 0}, /* and buffers come down, */
-      {0, 0, 3, 0, 3}, /* or ranges */
-      {0, 2, 3, 2, 0}, /* buffers go up before, */
-      {0, 2, 3, 0, 4}, /* and ranges come down, */
-      {2, 2, 3, 2, 0}, /* and fills come first */
+      {0, 0, 1, 0, 0}, /* runs a step on resident data */
+      {0, 1, 1, 1, 0}, /* uploads, runs a step, reads */
+      {0, 0, 4, 0, 0}, /* runs steps */
+      {0, 0, 3, 2, 0}, /* runs steps, reads buffers */
+      {0, 0, 3, 0, 3}, /* runs steps, reads ranges */
+      {0, 2, 3, 2, 0}, /* uploads, runs steps, reads buffers */
+      {0, 2, 3, 0, 4}, /* uploads, runs steps, reads ranges */
+      {2, 2, 3, 2, 0}, /* fills first */
       {2, 1, 3, 0, 4},
   };
   for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    costs(c, kinds[i]);
+    check_costs(c, kinds[i]);
 }
 
-/* Timings of submissions, and counters since open, are sums of the same. */
+/* Counters since open are the sums of the submissions' timings. */
 CONFORM(counters_are_the_sums_of_timings, NEEDS_ITS_OWN)
 {
   const vyre_device_buffer three = buffer_of(c, 3), four = buffer_of(c, 4);
@@ -115,11 +116,10 @@ CONFORM(counters_are_the_sums_of_timings, NEEDS_ITS_OWN)
   assert_int_equal(metric(c, "bytes_up"), sum.bytes_up);
   assert_int_equal(metric(c, "bytes_down"), sum.bytes_down);
   assert_int_equal(metric(c, "bytes_filled"), sum.bytes_filled);
-  assert_ok(c->ops->submit(c->target, &sequence, NULL)); /* a submission without a timing counts all the same */
+  assert_ok(c->ops->submit(c->target, &sequence, NULL)); /* a submission without a timing counts, too */
   assert_int_equal(metric(c, "bytes_up"), 12);
 }
 
-/* What is warm needs no memory of the device. */
 CONFORM(a_warm_sequence_allocates_nothing, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 4096);
@@ -133,9 +133,9 @@ CONFORM(a_warm_sequence_allocates_nothing, 0)
   assert_int_equal(metric(c, "allocations"), allocations);
 }
 
-/* ---- begun and waited for ------------------------------------------------------------------------------------------------ */
+/* ---- begin and wait ------------------------------------------------------------------------------------------------------ */
 
-CONFORM(what_was_begun_is_waited_for_once, 0)
+CONFORM(each_ticket_is_waited_for_once, 0)
 {
   const vyre_device_buffer buffer = buffer_of(c, 64);
   uint32_t out[16], words[16];
@@ -164,8 +164,8 @@ CONFORM(what_was_begun_is_waited_for_once, 0)
   assert_ok(c->ops->free(c->target, buffer));
 }
 
-/* Of several, each sees what those begun before it did; they may be waited for in any order, and flushed. */
-CONFORM(several_may_be_begun, 0)
+/* Each sequence sees the writes of all sequences that were begun earlier.  Waits may be in any order. */
+CONFORM(several_may_be_in_flight, 0)
 {
   enum { TICKETS = 5 };
   const vyre_device_buffer buffer = buffer_of(c, 4 * TICKETS);
@@ -199,8 +199,8 @@ CONFORM(several_may_be_begun, 0)
   assert_ok(c->ops->flush(c->target));
 }
 
-/* So it is with one that takes long: what is begun after it, and what is written after that, waits for all of it. */
-CONFORM(what_comes_after_finds_all_of_it, NEEDS_KERNELS)
+/* The first sequence takes long.  A read that is begun after it, and an upload after the read, wait for its end. */
+CONFORM(later_sequences_see_all_results_of_earlier_ones, NEEDS_KERNELS)
 {
   enum { TIMES = 3000 };
   const uint32_t times = TIMES;
@@ -226,7 +226,7 @@ CONFORM(what_comes_after_finds_all_of_it, NEEDS_KERNELS)
   assert_int_equal(seen[1], 9);
 }
 
-CONFORM(what_is_in_flight_is_not_freed, NEEDS_KERNELS | VYRE_TARGET_ASYNC)
+CONFORM(objects_in_flight_cannot_be_freed, NEEDS_KERNELS | VYRE_TARGET_ASYNC)
 {
   const vyre_range range = whole(buffer_of(c, 64));
   const vyre_kernel kernel = kernel_of(c, "count");
@@ -240,8 +240,8 @@ CONFORM(what_is_in_flight_is_not_freed, NEEDS_KERNELS | VYRE_TARGET_ASYNC)
   assert_ok(c->ops->release(c->target, kernel));
 }
 
-/* The arrays of a sequence may be gone when `begin` returns; the bytes that go up, too. */
-CONFORM(a_begun_sequence_keeps_what_it_was_given, NEEDS_KERNELS)
+/* The caller may change the arrays of a sequence and the uploaded bytes after `begin` returns. */
+CONFORM(begin_copies_its_arguments, NEEDS_KERNELS)
 {
   const vyre_range range = whole(buffer_of(c, 64));
   uint32_t words[16], out[16], push = 5;
@@ -265,14 +265,14 @@ CONFORM(a_begun_sequence_keeps_what_it_was_given, NEEDS_KERNELS)
   assert_int_equal(out[15], 17);
 }
 
-CONFORM(a_device_that_is_there_is_not_recovered, 0)
+CONFORM(a_working_device_cannot_be_recovered, 0)
 {
   assert_false(c->ops->is_lost(c->target));
   refused(c, c->ops->recover(c->target), VYRE_CODE_INPUT, "not lost");
   assert_int_equal(metric(c, "recoveries"), 0);
 }
 
-CONFORM(the_device_tells_the_time, VYRE_TARGET_DEVICE_TIME)
+CONFORM(the_device_reports_its_time, VYRE_TARGET_DEVICE_TIME)
 {
   static unsigned char bytes[1 << 20];
   const vyre_device_buffer buffer = buffer_of(c, sizeof bytes);
@@ -286,8 +286,8 @@ CONFORM(the_device_tells_the_time, VYRE_TARGET_DEVICE_TIME)
   assert_true(timing.device_start_ns == 0 || (timing.device_start_ns >= start && timing.device_start_ns <= now()));
 }
 
-/* All their iterations together; nothing is written where the sequence fails. */
-CONFORM(steps_have_their_times, NEEDS_KERNELS | VYRE_TARGET_DEVICE_TIME)
+/* The time of a step is the sum of its iterations.  A failed sequence writes no times. */
+CONFORM(times_of_steps_are_reported, NEEDS_KERNELS | VYRE_TARGET_DEVICE_TIME)
 {
   enum { STEPS = 3 };
   const vyre_range range = whole(buffer_of(c, 1 << 16));
@@ -304,12 +304,12 @@ CONFORM(steps_have_their_times, NEEDS_KERNELS | VYRE_TARGET_DEVICE_TIME)
   refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "");
   assert_int_equal(times[0], 7);
   steps[2].buffer_count = 1;
-  for (uint32_t round = 0; round < 2; round++) { /* the second one of commands that were recorded before */
+  for (uint32_t round = 0; round < 2; round++) { /* the second round uses recorded commands */
     const vyre_timing timing = submit(c, sequence);
     assert_true(times[1] > 7);
     assert_true(times[0] + times[1] + times[2] <= timing.device_ns);
     sequence.step_ns = NULL;
-    submit(c, sequence); /* a sequence without times gets none */
+    submit(c, sequence); /* the same sequence without times */
     sequence.step_ns = times;
   }
 }

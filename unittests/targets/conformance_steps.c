@@ -1,9 +1,9 @@
-/* Steps: their order and grids, parts of grids, grids that a buffer says, repeats.
+/* Steps: order, grids, parts of grids, grids from buffers, repeats.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
-/* Submits steps and repeats over what is there, and reads `count` words of a buffer afterwards. */
+/* Submits steps and repeats, reads `count` words of a buffer, and asserts one wait and the bytes. */
 static vyre_timing
 submit_steps(const conform *c, const vyre_step *steps, uint32_t step_count, const vyre_repeat *repeats, uint32_t repeat_count,
              vyre_repeat_end *ends, vyre_device_buffer buffer, uint32_t *out, uint32_t count)
@@ -17,7 +17,7 @@ submit_steps(const conform *c, const vyre_step *steps, uint32_t step_count, cons
   return timing;
 }
 
-/* x * 3 + k for each k: the number says which steps ran, and in which order. */
+/* Returns the result of x = x * 3 + k for each k.  It shows which steps ran, and in which order. */
 static uint32_t
 digits(uint32_t x, const uint32_t *ks, uint32_t count)
 {
@@ -35,7 +35,7 @@ digit_step(vyre_kernel kernel, const vyre_range *range, const uint32_t *k)
   return step;
 }
 
-CONFORM(steps_run_in_their_order, NEEDS_KERNELS)
+CONFORM(steps_run_in_order, NEEDS_KERNELS)
 {
   static const uint32_t ks[] = {1, 2, 0, 2, 1, 1, 2};
   const uint32_t one = 1;
@@ -50,7 +50,7 @@ CONFORM(steps_run_in_their_order, NEEDS_KERNELS)
   assert_int_equal(timing.launches, 7);
 }
 
-/* Two steps beside each other, of two buffers, and one after both. */
+/* Two steps may run at the same time, on different buffers.  The third step runs after both. */
 CONFORM(steps_beside_each_other_end_before_the_next, NEEDS_KERNELS)
 {
   static const uint32_t ks[] = {1, 2};
@@ -72,7 +72,7 @@ CONFORM(steps_beside_each_other_end_before_the_next, NEEDS_KERNELS)
   assert_int_equal(out, 14);
 }
 
-CONFORM(workgroups_share_memory_and_meet, NEEDS_KERNELS)
+CONFORM(workgroups_have_memory_and_barriers, NEEDS_KERNELS)
 {
   uint32_t words[640], out[10];
   for (uint32_t i = 0; i < 640; i++)
@@ -88,7 +88,7 @@ CONFORM(workgroups_share_memory_and_meet, NEEDS_KERNELS)
   }
 }
 
-CONFORM(invocations_count_in_one_word, NEEDS_KERNELS)
+CONFORM(atomics_of_all_invocations_count, NEEDS_KERNELS)
 {
   const vyre_range range = whole(buffer_of_zeros(c, 1));
   const vyre_step step = step_of(kernel_of(c, "count"), &range, 500);
@@ -97,8 +97,8 @@ CONFORM(invocations_count_in_one_word, NEEDS_KERNELS)
   assert_int_equal(out, 500 * 64);
 }
 
-/* A kernel sees of a buffer just the range that it is given. */
-CONFORM(a_range_is_all_that_a_kernel_sees, NEEDS_KERNELS)
+/* The length of a buffer in a kernel is that of the bound range. */
+CONFORM(kernels_access_only_their_range, NEEDS_KERNELS)
 {
   const uint32_t align = c->info.storage_align < 4 ? 1 : c->info.storage_align / 4;
   const uint32_t push[2] = {0, 1}, total = 64 + align;
@@ -124,7 +124,7 @@ CONFORM(a_range_is_all_that_a_kernel_sees, NEEDS_KERNELS)
 
 enum { MARKS = 64 };
 
-/* Marks from `first` on, `count` of them, are their index, one more, and all others are 0. */
+/* Asserts that the `count` marks from `first` on are their index plus one, and that all others are 0. */
 static void
 assert_marked(const uint32_t out[MARKS], uint32_t first, uint32_t count)
 {
@@ -160,7 +160,7 @@ CONFORM(a_grid_without_groups_runs_nothing, NEEDS_KERNELS)
   assert_marked(out, 0, 0);
 }
 
-/* Groups of a part have the numbers that they have in the whole grid. */
+/* Workgroups of a part have their numbers of the whole grid. */
 CONFORM(a_part_of_a_grid_runs, NEEDS_KERNELS | VYRE_TARGET_PARTS)
 {
   static const uint64_t parts[][2] = {{0, 1}, {5, 7}, {29, 1}, {0, 30}, {0, 0}};
@@ -178,15 +178,15 @@ CONFORM(a_part_of_a_grid_runs, NEEDS_KERNELS | VYRE_TARGET_PARTS)
   }
 }
 
-/* The words are read when the step begins: the step before it wrote them. */
-CONFORM(a_buffer_says_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT)
+/* The device reads the grid when the step begins, after the step that writes it. */
+CONFORM(a_buffer_sets_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT)
 {
   static const uint32_t sizes[] = {0, 1, 9, 40};
-  const vyre_kernel say = kernel_of(c, "say"), mark = kernel_of(c, "mark");
+  const vyre_kernel set_groups = kernel_of(c, "set_groups"), mark = kernel_of(c, "mark");
   for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     const uint32_t words[4] = {50, 60, 70, sizes[i]};
     const vyre_range groups = whole(buffer_with(c, words, 4)), range = whole(buffer_of_zeros(c, MARKS));
-    vyre_step steps[2] = {step_of(say, &groups, 1), step_of(mark, &range, 40)};
+    vyre_step steps[2] = {step_of(set_groups, &groups, 1), step_of(mark, &range, 40)};
     uint32_t out[MARKS];
     steps[1].indirect = words_of(groups.buffer, 0, 3);
     submit_steps(c, steps, 2, NULL, 0, NULL, range.buffer, out, MARKS);
@@ -196,7 +196,7 @@ CONFORM(a_buffer_says_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT)
 
 /* ---- repeats ------------------------------------------------------------------------------------------------------------- */
 
-CONFORM(steps_are_repeated_so_many_times, NEEDS_KERNELS)
+CONFORM(steps_repeat_a_number_of_times, NEEDS_KERNELS)
 {
   static const uint32_t ks[] = {1, 2, 0, 2};
   static const uint32_t wanted[] = {1, 2, 0, 2, 0, 2, 0, 2}; /* the middle two, three times */
@@ -219,8 +219,9 @@ CONFORM(steps_are_repeated_so_many_times, NEEDS_KERNELS)
   assert_int_equal(ends[1].iterations, 1);
 }
 
-/* Until a word is 0, at most so many times; where these were not enough, the steps end, and who submitted goes on. */
-CONFORM(steps_are_repeated_until_a_word_is_zero, NEEDS_KERNELS)
+/* The steps repeat until a word is 0, at most `times` times.  If the word is not 0 then, later steps do not run, and the caller can
+ * continue. */
+CONFORM(steps_repeat_until_a_word_is_zero, NEEDS_KERNELS)
 {
   static const struct {
     uint32_t left, times, iterations, word;
@@ -243,8 +244,8 @@ CONFORM(steps_are_repeated_until_a_word_is_zero, NEEDS_KERNELS)
   }
 }
 
-/* Repeats after one that did not come to its end have none of their own. */
-CONFORM(repeats_end_with_the_steps, NEEDS_KERNELS)
+/* If a repeat ends before its word is 0, later repeats have no iterations. */
+CONFORM(repeats_after_an_unfinished_one_are_skipped, NEEDS_KERNELS)
 {
   const uint32_t seven = 7, one = 1, k = 2;
   const vyre_range left = whole(buffer_with(c, &seven, 1)), x = whole(buffer_with(c, &one, 1));
@@ -260,14 +261,14 @@ CONFORM(repeats_end_with_the_steps, NEEDS_KERNELS)
   assert_int_equal(ends[1].word, 3);
   assert_int_equal(ends[2].iterations, 0);
   assert_int_equal(ends[2].word, 0);
-  submit_steps(c, steps, 3, repeats, 3, ends, x.buffer, &out, 1); /* goes on */
+  submit_steps(c, steps, 3, repeats, 3, ends, x.buffer, &out, 1); /* continues */
   assert_int_equal(ends[1].iterations, 3);
   assert_int_equal(ends[1].word, 0);
   assert_int_equal(ends[2].iterations, 3);
 }
 
-/* A sequence that comes again may differ from the last one in a repeat's count alone, with a word that ends it and without. */
-CONFORM(repeats_that_come_again_have_their_own_count, NEEDS_KERNELS)
+/* Sequences may differ only in a repeat's count, with a word that ends the repeat and without. */
+CONFORM(a_repeat_may_change_its_count_between_submissions, NEEDS_KERNELS)
 {
   static const uint32_t times[] = {3, 5, 3, 5, 2, 3, 5};
   const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
@@ -289,7 +290,7 @@ CONFORM(repeats_that_come_again_have_their_own_count, NEEDS_KERNELS)
   }
 }
 
-/* Of several repeats each one ends when its own word is 0, and steps between them run once. */
+/* Each repeat ends if its own word is 0.  Steps between repeats run once. */
 CONFORM(each_repeat_ends_by_its_own_word, NEEDS_KERNELS)
 {
   static const uint32_t lefts[][2] = {{3, 5}, {5, 3}, {1, 7}, {4, 1}};
@@ -317,8 +318,8 @@ CONFORM(each_repeat_ends_by_its_own_word, NEEDS_KERNELS)
   }
 }
 
-/* More than a step allows: it does nothing, and the sequence fails. */
-CONFORM(a_buffer_that_says_too_much_is_an_error, NEEDS_ITS_OWN | NEEDS_KERNELS | VYRE_TARGET_INDIRECT)
+/* A step whose buffer has more workgroups than its limit does nothing, and the sequence fails. */
+CONFORM(an_indirect_grid_above_its_limit_is_an_error, NEEDS_ITS_OWN | NEEDS_KERNELS | VYRE_TARGET_INDIRECT)
 {
   static const uint32_t words[3] = {3, 2, 1};
   const vyre_range groups = whole(buffer_with(c, words, 3)), range = whole(buffer_of_zeros(c, MARKS));

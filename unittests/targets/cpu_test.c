@@ -1,5 +1,4 @@
-/* The CPU target's own: what threads share, and what they do not show.  What it has in common with others is in the conformance
- * suite.
+/* The CPU target: threads, faults, options and memory.  The conformance suite tests the behavior that targets have in common.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
@@ -25,9 +24,9 @@ open_with(uint32_t threads)
   return target;
 }
 
-/* ---- kernels as vyre_c_write makes them ---------------------------------------------------------------------------------- */
+/* ---- kernels with the interface of vyre_c_write -------------------------------------------------------------------------- */
 
-static uint32_t most_calls, calls_of[CPU_MOST_PARTS]; /* groups of each call */
+static uint32_t most_calls, calls_of[CPU_MOST_PARTS]; /* number of calls, and workgroups of each */
 
 static void
 note_call(const vyre_c_dispatch *d)
@@ -37,7 +36,7 @@ note_call(const vyre_c_dispatch *d)
     calls_of[at] = (uint32_t)d->count;
 }
 
-/* A word a group, and sums that groups add to. */
+/* Stores a word for each workgroup, and adds it to a sum that workgroups share. */
 static uint32_t
 scatter(const vyre_c_dispatch *d)
 {
@@ -51,7 +50,7 @@ scatter(const vyre_c_dispatch *d)
   return 0;
 }
 
-/* Each word from the one before it. */
+/* Computes each word from the word before it. */
 static uint32_t
 chain(const vyre_c_dispatch *d)
 {
@@ -62,7 +61,7 @@ chain(const vyre_c_dispatch *d)
   return 0;
 }
 
-/* Stops at each thousandth group but the first, with that thousand's number. */
+/* Returns fault N at workgroup 1000 * N, for N from 1. */
 static uint32_t
 stop(const vyre_c_dispatch *d)
 {
@@ -72,7 +71,7 @@ stop(const vyre_c_dispatch *d)
   return 0;
 }
 
-/* The least denormal float, by a product. */
+/* Computes the least denormal float by a multiplication. */
 static uint32_t
 halve(const vyre_c_dispatch *d)
 {
@@ -111,7 +110,7 @@ run_kernel(vyre_target *target, vyre_kernel_function function, const vyre_range 
   return ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
 }
 
-/* Threads have the environment of the thread that makes them. */
+/* Changes the floating-point environment.  New threads inherit it. */
 static void
 round_down_and_flush_denormals(void)
 {
@@ -131,7 +130,7 @@ round_down_and_flush_denormals(void)
 
 /* ---- tests --------------------------------------------------------------------------------------------------------------- */
 
-/* The bytes of two runs, one of them of a part. */
+/* Runs the whole grid, then a part of it, and reads both buffers. */
 static void
 run_all(uint32_t threads, vyre_kernel_function function, uint32_t *out, uint32_t sums[8])
 {
@@ -166,7 +165,6 @@ TEST(bytes_are_the_same_for_any_number_of_threads)
   free(more);
 }
 
-/* Ranges are of all groups; what is in order, and what is little, is one range. */
 TEST(kernels_compute_in_the_default_floating_point_environment)
 {
   static uint32_t out[GROUPS], sums[8];
@@ -181,7 +179,8 @@ TEST(kernels_compute_in_the_default_floating_point_environment)
     assert_int_equal(out[g], 1);
 }
 
-TEST(groups_are_shared_out_where_it_is_worth_it)
+/* The parts cover all workgroups.  Kernels that run in order, and small grids, are one part. */
+TEST(large_grids_are_split_among_threads)
 {
   vyre_target *target = open_with(4);
   vyre_range buffers[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
@@ -190,7 +189,7 @@ TEST(groups_are_shared_out_where_it_is_worth_it)
   assert_ok(ops->allocate(target, 64, &buffers[1].buffer));
   most_calls = 0;
   assert_ok(run_kernel(target, (vyre_kernel_function){scatter, false}, buffers, 0, 0));
-  assert_int_equal(most_calls, 16); /* four for each thread, so that uneven ones even out */
+  assert_int_equal(most_calls, 16); /* four for each thread, to balance their load */
   for (uint32_t i = 0; i < most_calls; i++)
     sum += calls_of[i];
   assert_int_equal(sum, GROUPS);
@@ -204,8 +203,7 @@ TEST(groups_are_shared_out_where_it_is_worth_it)
   assert_ok(ops->close(target));
 }
 
-/* Each of four parts waits until all of them have begun, so that no thread has two; those of other threads than the caller's are
- * long. */
+/* Each of four parts waits until all have begun, so each thread runs one.  The caller's part is short, the others are long. */
 typedef struct meeting {
   pthread_barrier_t barrier;
   pthread_t caller;
@@ -223,7 +221,7 @@ meet_and_count(void *user, uint32_t part)
   m->sums[part] = 7;
 }
 
-TEST(all_parts_are_done_when_the_pool_is)
+TEST(the_pool_returns_after_all_parts)
 {
   cpu_pool *pool;
   meeting m = {.caller = pthread_self()};
@@ -241,8 +239,8 @@ TEST(all_parts_are_done_when_the_pool_is)
   cpu_pool_close(pool);
 }
 
-/* Of several faults the one of the first group is told, whichever thread was first. */
-TEST(the_fault_of_the_first_group_is_told)
+/* Among several faults, the result does not depend on the order of threads. */
+TEST(the_fault_of_the_first_group_is_reported)
 {
   for (uint32_t threads = 1; threads <= 8; threads++) {
     vyre_target *target = open_with(threads);
@@ -258,7 +256,7 @@ TEST(the_fault_of_the_first_group_is_told)
   }
 }
 
-/* Takes more than a second of anybody's time. */
+/* Runs for more than a second. */
 static uint32_t
 linger(const vyre_c_dispatch *d)
 {
@@ -271,8 +269,8 @@ linger(const vyre_c_dispatch *d)
   return 0;
 }
 
-/* Looked at after each step: the second one does not begin. */
-TEST(a_sequence_has_its_time)
+/* The target checks the time after each step, so the second step does not begin. */
+TEST(a_sequence_ends_at_its_timeout)
 {
   const vyre_target_options options = {.threads = 1, .timeout = 1};
   const vyre_kernel_function function = {linger, true};
@@ -290,7 +288,7 @@ TEST(a_sequence_has_its_time)
   assert_ok(ops->close(target));
 }
 
-TEST(a_target_takes_what_options_it_has)
+TEST(open_checks_its_options)
 {
   vyre_device_info info;
   vyre_target *target;
@@ -309,8 +307,8 @@ TEST(a_target_takes_what_options_it_has)
   assert_ok(ops->close(target));
 }
 
-/* Each kind of memory is aligned as the widest scalar, and the caller's has to be. */
-TEST(imported_memory_is_aligned)
+/* A multiple of 4 bytes suffices. */
+TEST(unaligned_imports_are_refused)
 {
   static _Alignas(16) unsigned char bytes[64];
   vyre_target *target = open_with(1);
@@ -343,7 +341,7 @@ TEST(functions_that_cannot_be_called_are_refused)
   assert_ok(ops->close(target));
 }
 
-/* A kernel of each form, steps of both, and a repeat. */
+/* Runs a kernel of each form and a repeat. */
 static vyre_status
 work_with(vyre_target *target, const vyre_module *module)
 {

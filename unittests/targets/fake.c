@@ -1,4 +1,4 @@
-/* The target of fake.h.
+/* Implements fake.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -39,7 +39,7 @@ destroy(vyre_target *target, void *item)
 {
   fake_target *fake = fake_of(target);
   fake_memory *memory = item;
-  fake->destroyed[fake->gone++ % FAKE_LOG] = memory->size;
+  fake->destroyed[fake->freed++ % FAKE_LOG] = memory->size;
   fake->bytes -= memory->size;
   if (!memory->is_imported)
     free(memory->bytes);
@@ -123,10 +123,10 @@ run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
   return VYRE_OK;
 }
 
-/* ---- begun --------------------------------------------------------------------------------------------------------------- */
+/* ---- begun sequences ----------------------------------------------------------------------------------------------------- */
 
 typedef struct fake_work {
-  vyre_sequence sequence; /* its arrays stay in the tests */
+  vyre_sequence sequence; /* the arrays are borrowed from the test */
   bool was_polled;
 } fake_work;
 
@@ -142,7 +142,7 @@ start(vyre_target *target, const vyre_sequence *sequence, void **out)
   return VYRE_OK;
 }
 
-/* The second time it is done. */
+/* Reports the sequence as done from the second call on. */
 static vyre_status
 poll_work(vyre_target *target, void *item, bool *out_done)
 {
@@ -223,7 +223,7 @@ fake_close(vyre_target *target)
 {
   fake_target *fake = fake_of(target);
   vyre_status status = target_base_close(target);
-  assert_int_equal(fake->made, fake->gone);
+  assert_int_equal(fake->made, fake->freed);
   assert_int_equal(fake->bytes, 0);
   free(fake);
   return status;

@@ -1,4 +1,4 @@
-/* Kept data: sets of one key, budgets, and failures.  The conformance suite has what every target does.
+/* Kept data: sets with equal keys, budgets, and failures.  The conformance suite tests the behavior of each target.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -23,7 +23,7 @@ keep(vyre_target *target, uint64_t domain, const void *data, uint64_t size, vyre
   return found;
 }
 
-TEST(sets_with_the_same_key_are_told_apart)
+TEST(sets_with_equal_keys_are_distinct)
 {
   static const vyre_static abc[] = {{"abc", 3}}, abd[] = {{"abd", 3}}, ab_c[] = {{"ab", 2}, {"c", 1}},
                            a_bc[] = {{"a", 1}, {"bc", 2}};
@@ -45,7 +45,7 @@ TEST(sets_with_the_same_key_are_told_apart)
   assert_ok(fake_close(target));
 }
 
-TEST(what_somebody_holds_stays)
+TEST(held_sets_are_not_evicted)
 {
   vyre_target *target = open_with_budget(20);
   const target_base *base = target_base_of(target);
@@ -58,19 +58,19 @@ TEST(what_somebody_holds_stays)
   assert_ok(target_drop(target, &small, 1));
   assert_ok(target_drop(target, &old, 1));
   assert_int_equal(base->bytes_idle, 14);
-  assert_ok(target_drop(target, &middle, 1)); /* 24: of the largest the one that nobody held for longest */
+  assert_ok(target_drop(target, &middle, 1)); /* 24 bytes: evicts the least recently held of the largest sets */
   assert_int_equal(base->bytes_idle, 14);
   assert_null(target_buffer_get(target, old));
   assert_non_null(target_buffer_get(target, middle));
   assert_non_null(target_buffer_get(target, small));
   assert_non_null(target_buffer_get(target, held));
   keep(target, 0, data, 19, &large);
-  assert_ok(target_drop(target, &large, 1)); /* itself the largest */
+  assert_ok(target_drop(target, &large, 1)); /* the dropped set is the largest */
   assert_null(target_buffer_get(target, large));
   assert_true(keep(target, 1, data, 10, &middle));
   assert_int_equal(base->bytes_idle, 4);
   assert_true(keep(target, 0, data, 64, &held));
-  assert_ok(target_drop(target, &held, 1)); /* the other one holds it still */
+  assert_ok(target_drop(target, &held, 1)); /* the first keep still holds the set */
   assert_non_null(target_buffer_get(target, held));
   assert_ok(target_drop(target, &held, 1));
   assert_null(target_buffer_get(target, held));
@@ -80,7 +80,7 @@ TEST(what_somebody_holds_stays)
   assert_ok(fake_close(target));
 }
 
-TEST(what_was_begun_holds_a_set_too)
+TEST(sequences_in_flight_hold_sets)
 {
   vyre_target *target = open_with_budget(0);
   vyre_device_buffer kept;
@@ -98,7 +98,7 @@ TEST(what_was_begun_holds_a_set_too)
   assert_ok(fake_close(target));
 }
 
-TEST(a_set_that_fails_leaves_nothing)
+TEST(a_failed_set_leaves_nothing)
 {
   vyre_target *target = open_with_budget(1000);
   const vyre_static parts[] = {{"ab", 2}, {"c", 1}};

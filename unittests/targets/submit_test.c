@@ -1,4 +1,4 @@
-/* Checks of kernels and sequences, submissions that are begun and waited for, loss, counters.
+/* Submissions of targets/common: checks of kernels and sequences, begin and wait, loss, counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -25,7 +25,7 @@ typedef struct fixture {
   vyre_step step;
 } fixture;
 
-/* A kernel with a step that is allowed. */
+/* Opens a target with a buffer, a kernel and a valid step. */
 static void
 open_fixture(fixture *f, bool is_async)
 {
@@ -47,7 +47,7 @@ submit_step(const fixture *f)
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
-/* What the conformance suite cannot ask of each target: limits and needs of this one. */
+/* Limits and requirements of this target, which the conformance suite does not know. */
 TEST(limits_of_kernels_are_checked)
 {
   static const vyre_kernel_slot many = {.count = 1 << 20 | 1}, most[] = {{.count = 1 << 20}, {.binding = 1}};
@@ -100,9 +100,9 @@ TEST(limits_of_steps_are_checked)
   assert_ok(fake_close(f.target));
 }
 
-/* ---- begun --------------------------------------------------------------------------------------------------------------- */
+/* ---- begin and wait ------------------------------------------------------------------------------------------------------ */
 
-TEST(what_was_begun_holds_what_it_names)
+TEST(a_begun_sequence_holds_its_objects)
 {
   fixture f;
   open_fixture(&f, true);
@@ -137,7 +137,7 @@ TEST(what_was_begun_holds_what_it_names)
   assert_fails(target_wait(f.target, first, &timing), VYRE_CODE_INPUT, "not a submission in flight", "wait once");
   assert_fails(target_poll(f.target, first, &done), VYRE_CODE_INPUT, "not a submission in flight", "");
   assert_ok(target_release(f.target, f.kernel));
-  assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "in flight", "wait"); /* the second one's still */
+  assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "in flight", "wait"); /* the second sequence holds it */
   assert_ok(target_flush(f.target));
   assert_int_equal(later[0], 10);
   assert_ok(target_free(f.target, f.buffer));
@@ -150,7 +150,7 @@ TEST(what_was_begun_holds_what_it_names)
   assert_ok(fake_close(f.target));
 }
 
-/* A buffer for each way to name one. */
+/* Each kind of entry has its own buffer. */
 TEST(each_entry_holds_its_buffer)
 {
   fixture f;
@@ -178,7 +178,7 @@ TEST(each_entry_holds_its_buffer)
   assert_ok(fake_close(f.target));
 }
 
-TEST(errors_of_what_was_begun_are_waits)
+TEST(wait_reports_errors_of_a_begun_sequence)
 {
   for (uint32_t round = 0; round < 2; round++) {
     fixture f;
@@ -193,7 +193,7 @@ TEST(errors_of_what_was_begun_are_waits)
       fake_of(f.target)->run_fails = false;
       assert_ok(target_begin(f.target, &sequence, &ticket));
       fake_of(f.target)->run_fails = true;
-    } else { /* without start it is done when it is begun */
+    } else { /* a target without `start` runs the sequence in begin */
       fake_of(f.target)->run_fails = true;
       assert_ok(target_begin(f.target, &sequence, &ticket));
       bool done = false;
@@ -203,9 +203,9 @@ TEST(errors_of_what_was_begun_are_waits)
     assert_ok(target_flush(f.target));
     assert_fails(target_wait(f.target, ticket, &timing), VYRE_CODE_DEVICE, "nothing runs", "");
     assert_int_equal(timing.waits, 0);
-    assert_int_equal(target_base_of(f.target)->counters.waits, 1); /* it did wait */
+    assert_int_equal(target_base_of(f.target)->counters.waits, 1); /* a failed wait counts */
     fake_of(f.target)->run_fails = false;
-    assert_ok(target_begin(f.target, &sequence, &other)); /* the close waits */
+    assert_ok(target_begin(f.target, &sequence, &other)); /* close waits for it */
     const uint32_t runs = fake_of(f.target)->runs;
     f.step.buffer_count = 1;
     assert_fails(target_begin(f.target, &sequence, &ticket), VYRE_CODE_INPUT, "has 3 buffers", "");
@@ -217,7 +217,7 @@ TEST(errors_of_what_was_begun_are_waits)
 
 /* ---- loss ---------------------------------------------------------------------------------------------------------------- */
 
-TEST(a_lost_device_is_made_anew)
+TEST(a_lost_device_is_recovered)
 {
   fixture f;
   open_fixture(&f, true);
@@ -236,7 +236,7 @@ TEST(a_lost_device_is_made_anew)
   assert_fails(target_keep(f.target, 0, &(vyre_static){"abc", 3}, 1, &again, NULL), VYRE_CODE_DEVICE, "was lost", "");
   assert_ok(target_recover(f.target));
   assert_false(target_is_lost(f.target));
-  assert_int_equal(fake_of(f.target)->made, fake_of(f.target)->gone);
+  assert_int_equal(fake_of(f.target)->made, fake_of(f.target)->freed);
   assert_int_equal(base->counters.recoveries, 1);
   assert_int_equal(base->counters.bytes_live + base->counters.bytes_kept + base->counters.in_flight, 0);
   assert_fails(target_free(f.target, f.buffer), VYRE_CODE_INPUT, "not a buffer", "");
@@ -247,12 +247,12 @@ TEST(a_lost_device_is_made_anew)
   assert_false(found);
   assert_int_not_equal(again.id, kept.id);
   assert_ok(fake_close(f.target));
-  open_fixture(&f, false); /* this one cannot */
+  open_fixture(&f, false); /* a target without `reopen` cannot recover */
   fake_of(f.target)->run_loses = true;
   assert_fails(submit_step(&f), VYRE_CODE_DEVICE, "nothing runs", "");
   assert_fails(target_recover(f.target), VYRE_CODE_DEVICE, "cannot open it again", "close");
-  assert_ok(target_free(f.target, f.buffer)); /* not for the pool */
-  assert_int_equal(fake_of(f.target)->gone, 1);
+  assert_ok(target_free(f.target, f.buffer)); /* memory of a lost device is not pooled */
+  assert_int_equal(fake_of(f.target)->freed, 1);
   assert_ok(fake_close(f.target));
 }
 
