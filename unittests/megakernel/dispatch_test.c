@@ -1,10 +1,10 @@
-/* Dispatching: images, results, buffers on the device, batches; what is used again, and what each costs.
+/* Dispatches: images, results, resident buffers, batches and mirrors, their costs, and the reuse of memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
 #include "mega.h"
 
-/* The sizes of one slot and no observables. */
+/* Sizes of the images with one slot and no observables. */
 enum { CONTROL = 640, RING = 64, DEBUG = 1028, IO = 2048, INPUT = CONTROL + RING + DEBUG + IO };
 
 static const way plain = {"plain", 1, false, 0, false};
@@ -25,7 +25,7 @@ upload(world *w)
   return row;
 }
 
-/* All but times and waits. */
+/* Asserts that the statistics are equal, except for times and waits. */
 static void
 stats_are(vyre_mega_stats stats, vyre_mega_stats wanted)
 {
@@ -48,9 +48,9 @@ word_of(const vyre_bytes *image, uint32_t word)
   return ((const uint32_t *)(const void *)image->data)[word];
 }
 
-/* ---- images of the host's ------------------------------------------------------------------------------------------------ */
+/* ---- images of the host -------------------------------------------------------------------------------------------------- */
 
-TEST(a_dispatch_gives_four_images_and_counts)
+TEST(a_dispatch_returns_four_images_and_statistics)
 {
   world *w = start(1, 0, false);
   vyre_mega_stats stats;
@@ -72,7 +72,7 @@ TEST(a_dispatch_gives_four_images_and_counts)
   assert_true(stats.latency_ns > 0);
   const uint64_t waits = stats.sync_points;
   assert_true(waits <= 1);
-  /* The same sizes: nothing is allocated, here or there. */
+  /* With the same sizes, nothing is allocated on the host or the device. */
   const char *at[4];
   for (uint32_t k = 0; k < 4; k++)
     at[k] = w->output.images[k].data;
@@ -86,7 +86,7 @@ TEST(a_dispatch_gives_four_images_and_counts)
   world_free(w);
 }
 
-TEST(observables_are_bound_and_come_back)
+TEST(observables_are_read_back)
 {
   world *w = start(2, 5, false);
   put(w, 0, ITEM(.op = 1, .args = {42, 164}));
@@ -99,7 +99,7 @@ TEST(observables_are_bound_and_come_back)
   world_free(w);
 }
 
-TEST(control_alone_comes_back_where_that_is_asked)
+TEST(only_control_is_read_back_on_request)
 {
   world *w = start(1, 0, true);
   vyre_mega_stats stats;
@@ -115,14 +115,14 @@ TEST(control_alone_comes_back_where_that_is_asked)
   world_free(w);
 }
 
-TEST(no_io_queue_is_an_empty_one)
+TEST(a_missing_io_queue_is_empty)
 {
   world *w = start(1, 0, false);
   vyre_mega_io request;
   put(w, 0, ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {3}));
   vyre_mega_input input = input_of(w);
   input.io = NULL;
-  for (uint32_t i = 0; i < 2; i++) { /* it is empty each time */
+  for (uint32_t i = 0; i < 2; i++) { /* the queue is empty at each dispatch */
     ok(vyre_mega_dispatch(w->mega, &input, &w->output, NULL));
     assert_int_equal(w->output.images[3].size, 2048);
     ok(vyre_mega_io_read(w->output.images[3].data, 2048, 0, &request));
@@ -137,7 +137,7 @@ TEST(no_io_queue_is_an_empty_one)
   world_free(w);
 }
 
-TEST(images_that_are_wrong_never_reach_the_device)
+TEST(wrong_images_never_reach_the_device)
 {
   world *w = start(2, 0, false);
   vyre_mega_stats stats = {.input_bytes = 99};
@@ -153,7 +153,7 @@ TEST(images_that_are_wrong_never_reach_the_device)
                {CONTROL, 2 * RING, DEBUG, IO, "state 12"}};
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     vyre_mega_input bad = good;
-    w->ring[16] = i == 4 ? 12 : VYRE_MEGA_EMPTY; /* no state */
+    w->ring[16] = i == 4 ? 12 : VYRE_MEGA_EMPTY; /* 12 is not a state */
     bad.control_size = cases[i].control;
     bad.ring_size = cases[i].ring;
     bad.debug_size = cases[i].debug;
@@ -161,13 +161,13 @@ TEST(images_that_are_wrong_never_reach_the_device)
     refused(vyre_mega_dispatch(w->mega, &bad, &w->output, &stats), cases[i].message);
   }
   stats_are(stats, (vyre_mega_stats){0});
-  /* What the last one left is still there. */
+  /* The results of the last good dispatch are unchanged. */
   assert_int_equal(w->output.count, 4);
   assert_int_equal(w->output.images[1].size, 128);
   world_free(w);
 }
 
-TEST(partitions_are_looked_at_where_there_are_some)
+TEST(partitions_are_validated_in_builds_by_priority)
 {
   for (uint32_t by_priority = 0; by_priority < 2; by_priority++) {
     const vyre_mega_build build = by_priority ? VYRE_MEGA_BY_PRIORITY : VYRE_MEGA_ONCE;
@@ -195,7 +195,7 @@ TEST(results_swap_memory_with_outputs)
     first[k] = w->results.images[k].data;
     assert_int_equal(w->output.images[k].size, 0);
   }
-  assert_memory_equal(w->results.images[0].data, w->control, CONTROL); /* nothing was to be done: the bytes are what they were */
+  assert_memory_equal(w->results.images[0].data, w->control, CONTROL); /* without items, the images do not change */
   assert_memory_equal(w->results.images[1].data, w->ring, RING);
   assert_memory_equal(w->results.images[2].data, w->debug, DEBUG);
   assert_memory_equal(w->results.images[3].data, w->io, IO);
@@ -233,7 +233,7 @@ TEST(buffers_on_the_device_are_not_uploaded)
   const char *at = w->output.images[0].data;
   ok(vyre_mega_dispatch_resident(w->mega, &row, &w->output, NULL));
   assert_ptr_equal(w->output.images[0].data, at);
-  assert_int_equal(word_of(&w->output.images[0], 1), 1); /* it is done, and stays so */
+  assert_int_equal(word_of(&w->output.images[0], 1), 1); /* the item does not run again */
   vyre_mega_row bad = row;
   bad.buffers[1].size = 0;
   refused(vyre_mega_dispatch_resident(w->mega, &bad, &w->output, NULL), "its ring has 0 bytes");
@@ -275,7 +275,7 @@ TEST(a_batch_is_one_submission)
     at[i] = batch.outputs[i].images[0].data;
     assert_int_equal(word_of(&batch.outputs[i].images[0], 160), 10 + i);
   }
-  /* Once more: everything is where it was. */
+  /* A second dispatch reuses all memory. */
   ok(vyre_mega_batch_dispatch(w->mega, &batch, NULL));
   assert_ptr_equal(batch.rows, rows);
   assert_ptr_equal(batch.outputs, outputs);
@@ -317,7 +317,7 @@ mirrored(const vyre_mega_mirror *mirror, uint32_t k, uint32_t word)
   return words[word];
 }
 
-TEST(a_mirror_takes_up_and_down_what_changed)
+TEST(a_mirror_transfers_only_changes)
 {
   enum { SLOTS = 100, WORDS = CONTROL + 8, OTHERS = DEBUG + IO, ALL = WORDS + SLOTS * RING + OTHERS };
   world *w = start(SLOTS, 0, false);
@@ -328,14 +328,14 @@ TEST(a_mirror_takes_up_and_down_what_changed)
   ok(vyre_mega_mirror_create(w->mega, 2, 29, &mirror));
   assert_int_equal(mirrored(mirror, 0, 134), SLOTS);
   ok(vyre_mega_mirror_publish(mirror, 3, &ITEM(.op = 1, .args = {7, 160})));
-  ok(vyre_mega_mirror_dispatch(mirror, none, &stats)); /* the first one takes all */
+  ok(vyre_mega_mirror_dispatch(mirror, none, &stats)); /* the first dispatch uploads everything */
   assert_int_equal(stats.input_bytes, ALL);
   assert_int_equal(stats.readback_bytes, WORDS + RING + OTHERS);
   assert_int_equal(stats.output_buffers, 4);
   assert_int_equal(stats.device_allocation_events, 0);
   assert_int_equal(mirrored(mirror, 1, 48), VYRE_MEGA_DONE);
   assert_int_equal(mirrored(mirror, 0, 160), 7);
-  /* Now two slots and a word; one slot's tenant is to wait. */
+  /* Uploads two slots and a word.  The mask delays the item of one slot. */
   ok(vyre_mega_mirror_set(mirror, VYRE_MEGA_MASKS + 1, 0));
   ok(vyre_mega_mirror_publish(mirror, 4, &ITEM(.op = 2, .args = {1, 160})));
   ok(vyre_mega_mirror_publish(mirror, 99, &ITEM(.tenant = 1)));
@@ -351,7 +351,7 @@ TEST(a_mirror_takes_up_and_down_what_changed)
   assert_int_equal(stats.input_bytes, 4);
   assert_int_equal(stats.readback_bytes, WORDS + RING + OTHERS);
   assert_int_equal(mirrored(mirror, 1, 99 * 16), VYRE_MEGA_DONE);
-  ok(vyre_mega_mirror_dispatch(mirror, none, &stats)); /* nothing changed */
+  ok(vyre_mega_mirror_dispatch(mirror, none, &stats)); /* nothing is changed */
   assert_int_equal(stats.input_bytes, 0);
   assert_int_equal(stats.readback_bytes, WORDS + OTHERS);
   ok(vyre_mega_mirror_reset(mirror));
@@ -363,7 +363,7 @@ TEST(a_mirror_takes_up_and_down_what_changed)
   world_free(w);
 }
 
-TEST(rates_are_bytes_a_second)
+TEST(rates_are_bytes_per_second)
 {
   assert_true(vyre_mega_rate(1000, 0) == 0);
   assert_true(vyre_mega_rate(1000, 1000) == 1000000000);

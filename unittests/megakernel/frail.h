@@ -1,5 +1,5 @@
-/* A target that fails when it is told to: another one with a table of functions around it.  What is lost is closed and opened again
- * by `recover`, so that handles from before are stale, as they are after a real loss.
+/* A target that injects failures.  Its functions wrap those of the tested target.  `recover` closes and opens the inner device, so
+ * that older handles are stale, as after a real loss.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_FRAIL_H
@@ -17,8 +17,8 @@ static const vyre_target_ops frail_ops;
 typedef enum frail_call { FRAIL_SUBMIT, FRAIL_ALLOCATE, FRAIL_COMPILE, FRAIL_RECOVER, FRAIL_IMPORT, FRAIL__COUNT } frail_call;
 
 typedef enum frail_fault {
-  FRAIL_LOST,       /* nothing was done, and the device is lost */
-  FRAIL_LOST_AFTER, /* all was done, but nobody hears of it, and the device is lost */
+  FRAIL_LOST,       /* the device is lost before the call does anything */
+  FRAIL_LOST_AFTER, /* the device is lost after the work, and no results are read */
   FRAIL_NO_MEMORY,
   FRAIL_FAILED
 } frail_fault;
@@ -33,25 +33,26 @@ typedef struct frail {
   uint32_t calls[FRAIL__COUNT], recoveries;
   struct {
     frail_call call;
-    uint32_t first, count; /* of the calls of its kind, counted from 1 since the target was opened */
+    uint32_t first, count; /* failing calls of that kind, counted from 1 since open */
     frail_fault fault;
   } plans[FRAIL_PLANS];
   uint32_t plan_count;
-  uint32_t every;        /* submission fails too, with one fault after the other; 0: none does */
-  uint32_t most;         /* after so many recoveries they do not: a device takes its time to be opened again; 0: always */
-  uint32_t *imported[8]; /* in their order: the second is a ring, but for what a test has imported before */
+  uint32_t every;        /* each N-th submission fails, with another fault each time; 0 if none does */
+  uint32_t most;         /* recoveries after which `every` has no effect, because opening a device takes long; 0 for no limit */
+  uint32_t *imported[8]; /* imported memory in order: `before` others, then the control image and the ring */
   uint64_t imported_sizes[8];
-  uint32_t before;
+  uint32_t before; /* imports of the test before the images */
   uint32_t imports;
-  /* So many submissions lose it as soon as a slot of that ring is PUBLISHED and is to add, which is CLAIMED then; or waits for
-   * IO, while lanes were about to take slots of the queue. */
+  /* The submissions left to fail while an item is claimed, and those that did.  The first PUBLISHED slot of the ring that adds
+   * becomes CLAIMED.  With claims_io, it is a slot that waits for IO, and all slots of the IO queue are marked as being
+   * claimed. */
   uint32_t claims, claimed;
   bool claims_io;
-  frail_fault claim_fault; /* where `every` is 0 */
-  /* Each submission gives one such slot an op code that there is not. */
+  frail_fault claim_fault; /* the fault of these submissions if `every` is 0 */
+  /* The slots left to damage by an unknown op code, one at each submission, and the damaged slots. */
   uint32_t damages, damaged;
-  bool is_held, waits;                     /* launches are to wait; one does */
-  vyre_device_buffer others[FRAIL_OTHERS]; /* that have the first numbers of a device that was opened again */
+  bool is_held, waits;                     /* launches must wait; a launch waits */
+  vyre_device_buffer others[FRAIL_OTHERS]; /* buffers of a reopened device, which have the numbers of stale handles */
 } frail;
 
 static inline frail *
@@ -60,7 +61,7 @@ frail_of(const vyre_target *target)
   return (frail *)(uintptr_t)target;
 }
 
-/* The next `count` calls of that kind fail. */
+/* Makes `count` calls of that kind fail, after `after` calls that succeed. */
 static inline void
 frail_plan(vyre_target *target, frail_call call, uint32_t after, uint32_t count, frail_fault fault)
 {
@@ -72,13 +73,14 @@ frail_plan(vyre_target *target, frail_call call, uint32_t after, uint32_t count,
   f->plans[f->plan_count++].fault = fault;
 }
 
-/* Tests look meanwhile. */
+/* Returns the number of recoveries.  Any thread may call it. */
 static inline uint32_t
 frail_recoveries(const vyre_target *target)
 {
   return __atomic_load_n(&frail_of(target)->recoveries, __ATOMIC_RELAXED);
 }
 
+/* Claims a slot of the ring as a lost kernel does.  Returns whether there was one. */
 static inline bool
 frail_claim(frail *f)
 {
@@ -97,7 +99,7 @@ frail_claim(frail *f)
   return false;
 }
 
-/* No kernel runs: nobody else has to do with what is PUBLISHED. */
+/* Sets an unknown op code in a PUBLISHED slot.  No kernel runs, so nothing else changes the slot. */
 static inline void
 frail_damage(frail *f)
 {
@@ -113,17 +115,17 @@ frail_damage(frail *f)
 }
 
 static inline vyre_status
-frail_say(frail *f, frail_fault fault)
+frail_error(frail *f, frail_fault fault)
 {
   if (fault == FRAIL_NO_MEMORY)
-    return vyre_status_mark_out_of_memory(VYRE_ERROR(VYRE_CODE_DEVICE, "frail: there is no room\nFix: use less"));
+    return vyre_status_mark_out_of_memory(VYRE_ERROR(VYRE_CODE_DEVICE, "frail: no memory is left\nFix: use less"));
   if (fault == FRAIL_FAILED)
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: it failed\nFix: try again");
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: the call failed\nFix: try again");
   f->is_lost = true;
-  return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: it is gone\nFix: recover it");
+  return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: the device is lost\nFix: recover the device");
 }
 
-/* Whether this call fails, and how. */
+/* Returns whether this call fails, and sets its fault. */
 static inline bool
 frail_fails(frail *f, frail_call call, frail_fault *out)
 {
@@ -135,7 +137,7 @@ frail_fails(frail *f, frail_call call, frail_fault *out)
     }
   *out = (frail_fault)(f->every ? number / f->every % 3 : f->claim_fault);
   if (call == FRAIL_SUBMIT && number % (f->every ? f->every : 1) == f->every / 2 && frail_claim(f))
-    return true; /* not just after another fault, after which one ends it */
+    return true; /* between two faults of `every`, because two faults in a row end the kernel */
   return call == FRAIL_SUBMIT && f->every && number % f->every == 0 && (f->most == 0 || f->recoveries < f->most);
 }
 
@@ -144,11 +146,11 @@ frail_begin(frail *f, frail_call call, frail_fault *out)
 {
   *out = FRAIL_FAILED;
   if (f->is_lost)
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: it was lost in an earlier call\nFix: recover it");
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: the device was lost in an earlier call\nFix: recover the device");
   const bool fails = frail_fails(f, call, out);
   if (!fails)
     *out = FRAIL_FAILED;
-  return fails && *out != FRAIL_LOST_AFTER ? frail_say(f, *out) : VYRE_OK;
+  return fails && *out != FRAIL_LOST_AFTER ? frail_error(f, *out) : VYRE_OK;
 }
 
 static vyre_target *
@@ -165,7 +167,7 @@ static void
 world_target_end(vyre_target *target)
 {
   frail *f = frail_of(target);
-  if (f->is_lost) /* what was left there is gone, too */
+  if (f->is_lost) /* frees everything on the lost device */
     ok(device_close());
   for (uint32_t i = 0; i < FRAIL_OTHERS && !f->is_lost; i++)
     if (f->others[i].id)
@@ -229,11 +231,11 @@ frail_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *ti
   VYRE_TRY(frail_begin(f, FRAIL_SUBMIT, &fault));
   if (fault != FRAIL_LOST_AFTER)
     return MEGA_TARGET.submit(f->inner, sequence, timing);
-  /* Nothing is read. */
+  /* Runs the sequence without its reads. */
   vyre_sequence unread = *sequence;
   unread.read_count = 0;
   VYRE_TRY(MEGA_TARGET.submit(f->inner, &unread, NULL));
-  return frail_say(f, fault);
+  return frail_error(f, fault);
 }
 
 static bool
@@ -254,17 +256,17 @@ frail_metrics(const vyre_target *target, void (*emit)(void *user, const char *na
   emit(user, "recoveries", frail_recoveries(target));
 }
 
-/* Numbers of what was there before are those of buffers of a word. */
+/* Opens the device again.  Allocates small buffers, which get the numbers of older handles. */
 static vyre_status
 frail_recover(vyre_target *target)
 {
   frail *f = frail_of(target);
   f->calls[FRAIL_RECOVER]++;
   if (!f->is_lost)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "frail: it was not lost\nFix: recover it only when it was");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "frail: the device is not lost\nFix: recover only a lost device");
   for (uint32_t i = 0; i < f->plan_count; i++)
     if (f->plans[i].call == FRAIL_RECOVER)
-      return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: there is no new one\nFix: restart the process");
+      return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: the device cannot be opened again\nFix: restart the process");
   VYRE_TRY(device_close());
   VYRE_TRY(device_open());
   f->inner = device;

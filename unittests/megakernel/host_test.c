@@ -1,4 +1,4 @@
-/* What a host keeps beside a live kernel: tenants, the log of items, telemetry.
+/* The host's services for a live kernel: tenants, telemetry, the log of items.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live_items.h"
@@ -18,7 +18,7 @@
 #define ANY 0xffffffffu
 enum { SLOTS = 32 };
 
-static vyre_mega_tenants *tenants; /* of the kernel that is live */
+static vyre_mega_tenants *tenants; /* of the live kernel */
 
 static world *
 start(void)
@@ -43,7 +43,7 @@ add(uint32_t most, uint32_t quota)
   return tenant;
 }
 
-/* No program has a handler for a window's op codes here: they end FAULT. */
+/* Publishes an item of the tenant's window.  It ends as a FAULT, because no handler has its op code. */
 static void
 publish(uint32_t tenant, vyre_mega_published wanted, vyre_mega_ticket *ticket)
 {
@@ -69,7 +69,7 @@ are_under_way(uint32_t tenant, uint32_t count)
 
 /* ---- tenants ------------------------------------------------------------------------------------------------------------- */
 
-TEST(tenants_have_windows_that_fit)
+TEST(tenants_have_separate_windows_of_op_codes)
 {
   world *w = start();
   vyre_mega_ticket ticket;
@@ -96,7 +96,7 @@ TEST(tenants_have_windows_that_fit)
   stop(w);
 }
 
-TEST(a_tenant_is_held_back_by_its_own_items)
+TEST(a_tenant_at_its_limit_does_not_block_others)
 {
   world *w = start();
   vyre_mega_ticket tickets[3], more;
@@ -109,7 +109,7 @@ TEST(a_tenant_is_held_back_by_its_own_items)
   are_under_way(tenant, 3);
   publish(other, VYRE_MEGA_IS_PUBLISHED, &more);
   await(other, more);
-  /* A ring that is full takes no room of the tenant's. */
+  /* An item that a full ring refuses does not count for the tenant. */
   live_set(w, VYRE_MEGA_MASKS + 9, 0);
   for (uint32_t i = 3; i < SLOTS; i++)
     ok(vyre_mega_live_publish(w->live, &ITEM(.tenant = 9), NULL, &published));
@@ -125,8 +125,8 @@ TEST(a_tenant_is_held_back_by_its_own_items)
   stop(w);
 }
 
-/* Counts of one are not changed by items of another. */
-TEST(tickets_are_their_tenants)
+/* Items of a tenant do not change the counts of another one. */
+TEST(tickets_belong_to_their_tenants)
 {
   world *w = start();
   vyre_mega_ticket ticket, hosts;
@@ -148,7 +148,7 @@ TEST(tickets_are_their_tenants)
   stop(w);
 }
 
-TEST(what_is_revoked_becomes_quiet_and_its_number_is_free)
+TEST(a_revoked_tenant_quiesces_and_its_number_is_reused)
 {
   world *w = start();
   vyre_mega_ticket ticket, more;
@@ -165,7 +165,7 @@ TEST(what_is_revoked_becomes_quiet_and_its_number_is_free)
   ok(vyre_mega_tenants_quiesce(tenants, tenant, 0));
   refused(vyre_mega_tenants_revoke(tenants, tenant), "no tenant 1");
   assert_int_equal(add(3, 1), tenant);
-  /* Its quota is its own. */
+  /* The new tenant has its own quota. */
   publish(tenant, VYRE_MEGA_IS_PUBLISHED, &ticket);
   assert_int_equal(await(tenant, ticket).reason, VYRE_MEGA_REASON_OP);
   publish(tenant, VYRE_MEGA_IS_PUBLISHED, &ticket);
@@ -203,7 +203,7 @@ publish_some(void *user)
   return NULL;
 }
 
-TEST(threads_share_a_tenant)
+TEST(threads_may_share_a_tenant)
 {
   world *w = start();
   publisher publishers[THREADS];
@@ -225,7 +225,7 @@ TEST(threads_share_a_tenant)
 
 /* ---- telemetry ----------------------------------------------------------------------------------------------------------- */
 
-TEST(telemetry_is_what_there_is)
+TEST(telemetry_counts_slots_and_items)
 {
   world *w = start();
   vyre_mega_telemetry idle, stuck, still, done;
@@ -243,7 +243,7 @@ TEST(telemetry_is_what_there_is)
   assert_int_equal(stuck.states[VYRE_MEGA_PUBLISHED], 8);
   live_set(w, VYRE_MEGA_MASKS + 3, 1);
   ok(vyre_mega_live_drain(w->live));
-  do /* counts are a launch's last step */
+  do /* a launch updates the counts in its last step */
     ok(vyre_mega_telemetry_take(w->live, &done));
   while (done.control.done + done.control.faults < 8 || done.control.metrics[1] < 7);
   const vyre_mega_window_stats nothing = vyre_mega_window_between(&idle, &idle), waits = vyre_mega_window_between(&stuck, &still);
@@ -253,7 +253,7 @@ TEST(telemetry_is_what_there_is)
   assert_true(!all.is_idle && !all.may_be_stuck && all.occupancy == 0 && all.rate > 0);
   vyre_mega_telemetry busy = done;
   busy.depth = 3;
-  assert_false(vyre_mega_window_between(&still, &busy).may_be_stuck); /* some ended */
+  assert_false(vyre_mega_window_between(&still, &busy).may_be_stuck); /* because items ended */
   assert_int_equal(all.done, 7);
   assert_int_equal(all.faults, 1);
   ok(vyre_bytes_printf(&text, "before\n"));
@@ -269,14 +269,14 @@ TEST(telemetry_is_what_there_is)
   for (uint32_t i = 0; i < sizeof lines / sizeof *lines; i++)
     if (!strstr(text.data, lines[i]))
       fail_msg("'%s' is not in:\n%s", lines[i], text.data);
-  assert_null(strstr(text.data, "op=\"2\"")); /* of which there was none */
+  assert_null(strstr(text.data, "op=\"2\"")); /* counts of 0 are omitted */
   vyre_bytes_free(&text);
   stop(w);
 }
 
 /* ---- the log ------------------------------------------------------------------------------------------------------------- */
 
-#ifdef MEGA_CPU /* which has to do with no target */
+#ifdef MEGA_CPU /* the log does not depend on the target */
 
 enum { ITEMS = 5 };
 
@@ -333,7 +333,7 @@ make_path(void)
   close(file);
 }
 
-TEST(a_log_has_what_was_appended)
+TEST(a_log_keeps_appended_items)
 {
   vyre_mega_logs logs;
   make_path();
@@ -348,8 +348,8 @@ TEST(a_log_has_what_was_appended)
   unlink(path);
 }
 
-/* Cut at each byte, and each byte wrong: what is before the damage is good, and appending goes on after that. */
-TEST(damage_ends_a_log_and_no_more)
+/* The log is cut at each byte, and each byte is changed.  Records before the damage are read, and later appends follow them. */
+TEST(a_damaged_log_keeps_the_records_before_the_damage)
 {
   vyre_bytes whole = {0};
   make_path();
@@ -378,7 +378,7 @@ TEST(damage_ends_a_log_and_no_more)
       const size_t records = (at - 32) / 104;
       log_has(records < 2 ? records : 2, whole.size - 32 - records * 104);
       if (at % 16 == 0) {
-        append(0, 0); /* which cuts it */
+        append(0, 0); /* opening truncates the log */
         log_has(records < 2 ? records : 2, 0);
       }
     }
@@ -388,7 +388,7 @@ TEST(damage_ends_a_log_and_no_more)
   unlink(path);
 }
 
-TEST(what_cannot_be_a_log_is_refused)
+TEST(invalid_logs_are_refused)
 {
   vyre_mega_logs logs;
   vyre_mega_log *log;
@@ -399,15 +399,15 @@ TEST(what_cannot_be_a_log_is_refused)
   ok(vyre_mega_log_close(NULL));
   make_path();
   append(0, 1);
-  ok(vyre_mega_log_open(path, &log)); /* records that make no sense after those before them */
+  ok(vyre_mega_log_open(path, &log)); /* the end of an item that is not in the log */
   ok(vyre_mega_log_end(log, 1, &(vyre_mega_slot){.state = VYRE_MEGA_DONE}));
   ok(vyre_mega_log_close(log));
   log_has(1, 104);
   unlink(path);
 }
 
-/* A record with a right checksum is not one that can be trusted. */
-TEST(no_item_has_what_no_item_can_have)
+/* The records have valid checksums. */
+TEST(items_with_invalid_fields_are_refused)
 {
   enum { PRIORITY = 32 + 40, TENANT = 32 + 36, SUM = 32 + 96 };
   static const struct {
@@ -435,8 +435,8 @@ TEST(no_item_has_what_no_item_can_have)
   }
 }
 
-/* A disk that is full for a while. */
-TEST(a_record_that_was_not_written_whole_is_written_over)
+/* The disk is full for one append. */
+TEST(a_partial_record_is_overwritten)
 {
   const vyre_mega_item items[] = {item_of(0), item_of(1), item_of(2)};
   vyre_mega_log *log;

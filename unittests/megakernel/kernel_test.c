@@ -1,9 +1,9 @@
-/* What the kernel does with a ring: each op code, each fault, tenants, packed slots, the debug log, IO, priorities and fairness.
+/* The kernel: each op code, each fault, tenants, packed slots, the debug log, IO, handlers, priorities and fairness.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
 
-enum { PLAIN = 16 }; /* slots, where there is no reason for another number: each makes another kernel */
+enum { PLAIN = 16 }; /* slots of most tests, because another number needs another kernel */
 
 typedef void way_body(world *w);
 
@@ -18,7 +18,7 @@ each_way(way_body *body, vyre_mega_program program, uint32_t slots, uint32_t obs
   }
 }
 
-/* Defines a test that runs in each way that the kernel can be made. */
+/* Defines a test that runs with each element of `ways`. */
 #define EACH_WAY(name, program, slots, observables)     \
   static void name##_body(world *w);                    \
   TEST(name)                                            \
@@ -29,13 +29,13 @@ each_way(way_body *body, vyre_mega_program program, uint32_t slots, uint32_t obs
 
 static const vyre_mega_program once = {.build = VYRE_MEGA_ONCE};
 
-/* An item, and what comes of it: the reason of a fault; 0: it is done. */
+/* An item, and the reason of its fault, or 0 if it is done. */
 typedef struct trial {
   vyre_mega_item item;
   uint32_t reason;
 } trial;
 
-/* In slots from 0 on, in one launch. */
+/* Runs the items in one launch, in slots from 0 on, and checks their results. */
 static void
 try_items(world *w, const trial *trials, uint32_t count)
 {
@@ -52,7 +52,7 @@ try_items(world *w, const trial *trials, uint32_t count)
 
 /* ---- op codes ------------------------------------------------------------------------------------------------------------ */
 
-EACH_WAY(each_op_code_does_what_it_says, once, PLAIN, 200)
+EACH_WAY(each_op_code_has_its_effect, once, PLAIN, 200)
 {
   w->control[162] = 1000;
   w->control[165] = 5;
@@ -89,7 +89,7 @@ EACH_WAY(each_op_code_does_what_it_says, once, PLAIN, 200)
   assert_int_equal(w->results.control.quotas[0], 1000000 - 10);
 }
 
-EACH_WAY(words_that_items_may_not_use_are_faults, once, PLAIN, 8)
+EACH_WAY(accesses_to_forbidden_words_are_faults, once, PLAIN, 8)
 {
   enum { END = 160 + 8 };
   static const trial trials[] = {
@@ -99,7 +99,7 @@ EACH_WAY(words_that_items_may_not_use_are_faults, once, PLAIN, 8)
       {{.op = 2, .args = {1, 32}}, 4}, /* a quota */
       {{.op = 3, .args = {END, 0}}, 4},
       {{.op = 3, .args = {0, 8}}, 5},
-      {{.op = 3, .args = {0, 0xffffff60}}, 5}, /* 160 more are 0 */
+      {{.op = 3, .args = {0, 0xffffff60}}, 5}, /* adding 160 gives 0 */
       {{.op = 4, .args = {3, 0, 0}}, 4},
       {{.op = 4, .args = {160, 0, 1}}, 5}, /* the result would be word 320 */
       {{.op = 5, .args = {0, 160, 9}}, 4},
@@ -118,7 +118,7 @@ EACH_WAY(words_that_items_may_not_use_are_faults, once, PLAIN, 8)
     assert_int_equal(w->control[i], 0);
 }
 
-EACH_WAY(without_observables_there_are_no_results, once, PLAIN, 0)
+EACH_WAY(results_without_observables_are_faults, once, PLAIN, 0)
 {
   static const trial trials[] = {{{.op = 7, .args = {1, 2}}, VYRE_MEGA_REASON_OBSERVABLE},
                                  {{.op = 3}, VYRE_MEGA_REASON_OBSERVABLE},
@@ -129,7 +129,7 @@ EACH_WAY(without_observables_there_are_no_results, once, PLAIN, 0)
   assert_int_equal(w->control[159], 5);
 }
 
-EACH_WAY(only_tenant_0_shuts_it_down, once, PLAIN, 0)
+EACH_WAY(only_tenant_0_may_shut_the_kernel_down, once, PLAIN, 0)
 {
   put(w, 0, ITEM(.op = VYRE_MEGA_OP_SHUT_DOWN, .tenant = 1));
   go(w);
@@ -146,7 +146,7 @@ EACH_WAY(only_tenant_0_shuts_it_down, once, PLAIN, 0)
 
 /* ---- tenants ------------------------------------------------------------------------------------------------------------- */
 
-EACH_WAY(tenants_are_checked_masked_and_have_quotas, once, PLAIN, 0)
+EACH_WAY(tenants_have_masks_and_quotas, once, PLAIN, 0)
 {
   static const uint32_t bad[] = {29, 31, 32, 61, 64, 0xffffffff};
   for (uint32_t i = 0; i < 6; i++) {
@@ -194,7 +194,7 @@ packed(const vyre_mega_packed *operations, uint32_t count)
   return item;
 }
 
-EACH_WAY(packed_slots_do_all_their_operations, once, PLAIN, 8)
+EACH_WAY(packed_slots_run_all_their_operations, once, PLAIN, 8)
 {
   const vyre_mega_packed good[] = {{1, {11, 160, 0}}, {2, {12, 161, 0}}, {0, {0, 0, 0}}};
   const vyre_mega_packed bad[] = {{1, {13, 162, 0}}, {99, {0, 0, 0}}, {1, {14, 163, 0}}};
@@ -213,7 +213,7 @@ EACH_WAY(packed_slots_do_all_their_operations, once, PLAIN, 8)
   assert_memory_equal(w->results.control.metrics, ((uint32_t[]){1, 2, 5, 0}), 16);
 }
 
-EACH_WAY(the_debug_log_ends_and_counts_what_is_lost, once, 40, 0)
+EACH_WAY(a_full_debug_log_counts_lost_records, once, 40, 0)
 {
   uint32_t seen[80] = {0};
   for (uint32_t i = 0; i < 40; i++)
@@ -241,7 +241,7 @@ EACH_WAY(the_debug_log_ends_and_counts_what_is_lost, once, 40, 0)
 
 /* ---- IO ------------------------------------------------------------------------------------------------------------------ */
 
-EACH_WAY(misses_ask_wait_and_give_up, once, PLAIN, 0)
+EACH_WAY(load_misses_publish_wait_and_time_out, once, PLAIN, 0)
 {
   uint32_t requests[64], count;
   bool claimed;
@@ -260,7 +260,7 @@ EACH_WAY(misses_ask_wait_and_give_up, once, PLAIN, 0)
     assert_int_equal(request.bytes, 300);
     assert_true(request.offset == (400 | UINT64_C(500) << 32));
     if (request.tag > 1)
-      continue; /* of these nobody cares */
+      continue; /* these requests are never completed */
     ok(vyre_mega_io_claim(w->io, sizeof w->io, requests[i], &claimed));
     ok(vyre_mega_io_complete(w->io, sizeof w->io, &requests[i], (int64_t[]){request.tag == 0 ? 77 : -5}, 1));
   }
@@ -275,11 +275,11 @@ EACH_WAY(misses_ask_wait_and_give_up, once, PLAIN, 0)
   is_fault(w, 3, VYRE_MEGA_REASON_IO_PATIENCE);
   assert_int_equal(state_of(w, 2), VYRE_MEGA_WAIT_IO);
   ok(vyre_mega_io_poll(w->io, sizeof w->io, requests, &count));
-  assert_int_equal(count, 1); /* that of slot 2: what was done, and what was given up, is EMPTY */
+  assert_int_equal(count, 1); /* the request of slot 2; completed and cancelled requests are EMPTY */
   assert_int_equal(w->results.control.quotas[0], 1000000 - 4);
 }
 
-EACH_WAY(a_full_io_queue_is_no_loss, once, 72, 0)
+EACH_WAY(a_full_io_queue_loses_no_item, once, 72, 0)
 {
   uint32_t seen[72] = {0};
   for (uint32_t slot = 0; slot < 72; slot++)
@@ -291,7 +291,7 @@ EACH_WAY(a_full_io_queue_is_no_loss, once, 72, 0)
   assert_int_equal(waiting, 64);
   assert_int_equal(w->results.states[VYRE_MEGA_REQUEUE], 8);
   for (uint32_t i = 0; i < 64; i++)
-    seen[w->io[i * 8 + 7]]++; /* each request is another slot's */
+    seen[w->io[i * 8 + 7]]++; /* each request has its own slot */
   for (uint32_t slot = 0; slot < 72; slot++)
     assert_int_equal(seen[slot], state_of(w, slot) == VYRE_MEGA_WAIT_IO);
   go(w);
@@ -300,8 +300,8 @@ EACH_WAY(a_full_io_queue_is_no_loss, once, 72, 0)
     is_fault(w, slot, VYRE_MEGA_REASON_IO_PATIENCE);
 }
 
-#ifdef MEGA_CUDA /* whose simulator runs each launch by another schedule */
-/* More lanes than the queue has slots look for one at once. */
+#ifdef MEGA_CUDA /* the simulator runs each launch by another schedule */
+/* More lanes than the queue has slots claim slots at the same time. */
 EACH_WAY(a_request_has_one_owner, once, 512, 0)
 {
   enum { ROUNDS = 8 };
@@ -328,7 +328,7 @@ EACH_WAY(a_request_has_one_owner, once, 512, 0)
 
 #endif
 
-EACH_WAY(io_that_is_given_up_under_way_is_empty_in_the_end, once, PLAIN, 0)
+EACH_WAY(an_abandoned_claimed_request_is_emptied_at_its_end, once, PLAIN, 0)
 {
   uint32_t request, count;
   bool claimed;
@@ -339,7 +339,7 @@ EACH_WAY(io_that_is_given_up_under_way_is_empty_in_the_end, once, PLAIN, 0)
   go(w);
   go(w);
   is_fault(w, 0, VYRE_MEGA_REASON_IO_PATIENCE);
-  assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_CLAIMED); /* its state is the host's */
+  assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_CLAIMED); /* only the host may change the state */
   assert_int_equal(w->io[request * 8], VYRE_MEGA_IO_GIVEN_UP);
   ok(vyre_mega_io_complete(w->io, sizeof w->io, &request, (int64_t[]){0}, 1));
   assert_int_equal(w->io[request * 8 + 6], VYRE_MEGA_EMPTY);
@@ -352,11 +352,11 @@ EACH_WAY(io_that_is_given_up_under_way_is_empty_in_the_end, once, PLAIN, 0)
   "               %a0 : u32, %a1 : u32, %a2 : u32) -> u32 {\n"
 
 static const char functions[] =
-    /* In which order items were begun. */
+    /* Records the order in which items begin. */
     HANDLER("note") "  %at = atomic_add %control[160], 1u32\n"
                     "  if ult(%at, sub(length(%control), 161u32)) { store %control[add(%at, 161u32)], %a0 }\n"
                     "  return 0u32\n}\n" HANDLER("fail") "  return %a0\n}\n"
-    /* The sum of all twelve arguments, once it was begun a0 times. */
+    /* Yields until it runs for the a0-th time, then stores the sum of all twelve arguments. */
     HANDLER("again") "  var %sum : u32\n"
                      "  %times = atomic_add %control[160], 1u32\n"
                      "  if ult(add(%times, 1u32), %a0) { return 0x80000005u32 }\n"
@@ -405,7 +405,7 @@ EACH_WAY(users_add_handlers, with_handlers(VYRE_MEGA_ONCE), PLAIN, 8)
 
 static const vyre_mega_program with_fused = {.build = VYRE_MEGA_ONCE, .source = functions, .fused = "note"};
 
-EACH_WAY(a_program_is_fused_into_it, with_fused, PLAIN, 8)
+EACH_WAY(a_program_is_fused_into_the_kernel, with_fused, PLAIN, 8)
 {
   for (uint32_t i = 0; i < 4; i++)
     put(w, i, ITEM(.op = 50 + i, .args = {i}));
@@ -426,7 +426,7 @@ static const vyre_mega_program with_data = {
     .handler_count = 1,
     .has_data = true};
 
-EACH_WAY(handlers_have_data_of_their_own, with_data, PLAIN, 0)
+EACH_WAY(handlers_have_a_data_buffer, with_data, PLAIN, 0)
 {
   uint32_t words[] = {5, 6, 0};
   vyre_device_buffer buffer;
@@ -441,7 +441,7 @@ EACH_WAY(handlers_have_data_of_their_own, with_data, PLAIN, 0)
   assert_int_equal(words[2], 11);
 }
 
-TEST(what_is_wrong_with_handlers_is_said)
+TEST(wrong_handlers_and_sizes_are_refused)
 {
   static const struct {
     vyre_mega_handler handlers[2];
@@ -451,7 +451,7 @@ TEST(what_is_wrong_with_handlers_is_said)
       {{{7, "note"}}, 1, 4, 0, "0x7, which is reserved"},
       {{{8, "note() return"}}, 1, 4, 0, "not a function name"},
       {{{8, "note"}, {8, "note"}}, 2, 4, 0, "two handlers for the op code 8"},
-      {{{8, "nobody"}}, 1, 4, 0, "nobody"},
+      {{{8, "no_such"}}, 1, 4, 0, "no_such"},
       {{{8, "note"}}, 1, 0, 0, "0 slots"},
       {{{8, "note"}}, 1, 6, 4, "not a multiple"},
       {{{8, "note"}}, 1, 1 << 20, 1 << 20, "1048576 invocations"},
@@ -471,8 +471,8 @@ TEST(what_is_wrong_with_handlers_is_said)
 
 /* ---- priorities and fairness --------------------------------------------------------------------------------------------- */
 
-/* Slots of partition `level` of 50: ten each. */
-EACH_WAY(all_priorities_are_taken, with_handlers(VYRE_MEGA_BY_PRIORITY), 50, 60)
+/* Each of the five partitions has ten slots. */
+EACH_WAY(items_of_all_priorities_run, with_handlers(VYRE_MEGA_BY_PRIORITY), 50, 60)
 {
   for (uint32_t i = 0; i < 50; i++)
     put(w, i, ITEM(.op = 8, .priority = i / 10, .args = {i}));
@@ -490,7 +490,7 @@ EACH_WAY(all_priorities_are_taken, with_handlers(VYRE_MEGA_BY_PRIORITY), 50, 60)
   assert_int_equal(w->control[160], 50);
 }
 
-/* So that the order of items is one. */
+/* Returns a megakernel with one lane, which runs items in a fixed order. */
 static world *
 world_of_one_lane(uint32_t observables)
 {
@@ -499,7 +499,7 @@ world_of_one_lane(uint32_t observables)
       observables);
 }
 
-/* After 16 of CRITICAL and HIGH one of the others is let through. */
+/* After 16 items of CRITICAL and HIGH, an item of another priority runs. */
 TEST(lower_priorities_do_not_starve)
 {
   world *w = world_of_one_lane(130);
@@ -522,9 +522,8 @@ TEST(lower_priorities_do_not_starve)
   world_free(w);
 }
 
-/* Some lanes' items bring the upper priorities to their limit while others have not looked at theirs: 13 and 4 of CRITICAL are more
- * than 16. */
-EACH_WAY(what_had_to_wait_is_done_in_the_end, with_handlers(VYRE_MEGA_BY_PRIORITY), 40, 0)
+/* The four CRITICAL items exceed the limit of 16, because 13 already ran.  Other lanes then delay their HIGH items. */
+EACH_WAY(delayed_items_are_done_in_the_same_launch, with_handlers(VYRE_MEGA_BY_PRIORITY), 40, 0)
 {
   w->control[135] = 13;
   for (uint32_t i = 0; i < 4; i++) {
@@ -538,11 +537,11 @@ EACH_WAY(what_had_to_wait_is_done_in_the_end, with_handlers(VYRE_MEGA_BY_PRIORIT
   }
 }
 
-/* One tenant with 150 items is in front of another with 3. */
-TEST(a_tenant_with_much_lets_others_through)
+/* The 150 items of one tenant are in slots before the 3 items of another one. */
+TEST(a_busy_tenant_does_not_starve_others)
 {
   world *w = world_of_one_lane(160);
-  ok(vyre_mega_control_set(w->control, vyre_mega_control_size(w->observables), 129 + 1, 200)); /* all of it is CRITICAL's */
+  ok(vyre_mega_control_set(w->control, vyre_mega_control_size(w->observables), 129 + 1, 200)); /* all slots are CRITICAL */
   for (uint32_t i = 2; i < 6; i++)
     ok(vyre_mega_control_set(w->control, vyre_mega_control_size(w->observables), 129 + i, 200));
   for (uint32_t i = 0; i < 150; i++)
@@ -556,8 +555,8 @@ TEST(a_tenant_with_much_lets_others_through)
   world_free(w);
 }
 
-/* What nothing comes of does not keep a launch from its end. */
-EACH_WAY(a_launch_ends_when_nothing_comes_of_it, with_handlers(VYRE_MEGA_BY_PRIORITY), 50, 8)
+/* Items that yield forever or wait for their tenant do not keep a launch running. */
+EACH_WAY(a_launch_ends_without_progress, with_handlers(VYRE_MEGA_BY_PRIORITY), 50, 8)
 {
   w->control[3 + 4] = 0;
   put(w, 0, ITEM(.op = 0x40000000, .args = {0xffffffff}));
@@ -569,11 +568,10 @@ EACH_WAY(a_launch_ends_when_nothing_comes_of_it, with_handlers(VYRE_MEGA_BY_PRIO
   is_done(w, 49);
 }
 
-/* ---- what the host writes ------------------------------------------------------------------------------------------------ */
+/* ---- words that the host writes ------------------------------------------------------------------------------------------ */
 
-/* A device's atomic operation on a word that the host may write undoes that: slots of the ring and of the IO queue are loaded and
- * stored. */
-TEST(slots_are_loaded_and_stored)
+/* A device's atomic read-modify-write could undo a write by the host, so the kernel only loads and stores slots. */
+TEST(slots_have_no_atomic_read_modify_write)
 {
   for (uint32_t build = 0; build < VYRE_MEGA_BUILD__COUNT; build++) {
     vyre_bytes text = {0};

@@ -1,4 +1,4 @@
-/* A live kernel whose items read files: LOAD_MISS with a pump, and handlers that look at what was read.
+/* Live kernels whose items read and write files: LOAD_MISS with a pump, and a handler that publishes writes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frail.h"
@@ -17,7 +17,7 @@ enum { PLAIN, PIPE_OUT, PIPE_IN, SINK, FILES };
 
 typedef struct living {
   world *w;
-  uint32_t *memory; /* of the regions: the data buffer's, where the target takes that */
+  uint32_t *memory; /* of the regions; it is the data buffer if the target can import memory */
   vyre_range data;
   int files[FILES];
   vyre_mega_pump_options io;
@@ -63,9 +63,9 @@ make_io(living *l, bool is_plain)
       .files = l->files, .file_count = FILES, .regions = regions, .region_count = REGIONS, .is_plain = is_plain};
 }
 
-#ifndef MEGA_CPU /* which would interpret it */
-/* A handler that puts a word into a region and has it written to a file, by a slot of the queue that is the region's, and may have
- * what it was asked for last. */
+#ifndef MEGA_CPU /* a live kernel cannot interpret handlers */
+/* A handler that stores a word in a region, and publishes its write to a file.  Each region has its own slot of the IO queue, which
+ * must be EMPTY or completed. */
 #ifdef MEGA_CUDA
 #define SCOPE "cross_device"
 #else
@@ -89,7 +89,7 @@ static const char save_text[] = "func @save(%control : path u32[], %ring : path 
                                 "}\n";
 static const vyre_mega_handler save = {8, "save"};
 #endif
-static uint32_t seen[REGIONS * REGION_WORDS]; /* of the data buffer, at the end */
+static uint32_t seen[REGIONS * REGION_WORDS]; /* the data buffer after the end */
 
 static living *
 start_ring(uint32_t slots, bool is_plain, uint32_t every)
@@ -154,16 +154,16 @@ load(uint32_t file, uint32_t region, uint32_t bytes, uint32_t offset, uint32_t p
   return ITEM(.op = VYRE_MEGA_OP_LOAD_MISS, .args = {file, region, bytes, offset, 0, patience});
 }
 
-/* What is in the data buffer, as the device sees it. */
+/* Asserts that the region has these words of the file. */
 static void
 region_is(const living *l, uint32_t region, uint32_t first, uint32_t words)
 {
-  if (l->is_imported) /* of others it is looked at once the kernel is over */
+  if (l->is_imported) /* tests check other buffers after the end of the kernel */
     for (uint32_t i = 0; i < words; i++)
       assert_int_equal(l->memory[region * REGION_WORDS + i], (first + i) * 3 + 1);
 }
 
-/* Whether this machine has io_uring and lets its processes use it: asked without the pump. */
+/* Returns whether processes of this machine may use io_uring.  Does not use the pump. */
 static bool
 machine_has_uring(void)
 {
@@ -203,15 +203,15 @@ TEST(items_read_files)
     assert_int_equal(stats.bytes_read, 4 * REGIONS * REGION);
     assert_int_equal(stats.bytes_bounced, is_mirrored ? 4 * REGIONS * REGION : 0);
     if (stats.is_uring != (has_uring && !is_plain))
-      fail_msg("the pump took %s; it was %sto be plain, and the machine %s io_uring", stats.is_uring ? "io_uring" : "pread",
+      fail_msg("the pump uses %s; the test did %sask for pread, and the machine %s io_uring", stats.is_uring ? "io_uring" : "pread",
                is_plain ? "" : "not ", has_uring ? "has" : "has no");
     for (uint32_t i = 0; i < REGIONS * REGION_WORDS; i++)
       assert_int_equal(seen[i], ((3 * REGIONS + i / REGION_WORDS) * 40 + i % REGION_WORDS) * 3 + 1);
   }
 }
 
-/* More than the queue has slots, of several subgroups: while some look for a slot the pump has to do with it. */
-TEST(many_ask_at_once)
+/* More items than the queue has slots, in several subgroups, claim slots while the pump processes others. */
+TEST(more_items_than_queue_slots_read_files)
 {
   enum { RING = 512, PATIENCE = 1 << 16 };
   living *l = start_ring(RING, false, 0);
@@ -227,7 +227,7 @@ TEST(many_ask_at_once)
   assert_int_equal(stats.reads, ROUNDS * RING);
 }
 
-TEST(what_goes_wrong_is_a_fault_with_its_errno)
+TEST(io_errors_are_faults_with_their_errno)
 {
   living *l = start(false);
   vyre_mega_pump_stats stats;
@@ -250,8 +250,8 @@ TEST(what_goes_wrong_is_a_fault_with_its_errno)
   assert_int_equal(stats.errors, 4);
 }
 
-/* A read that nothing comes of, whose item's patience ends; then its slot of the queue, and the pipe, are there for others. */
-TEST(what_is_given_up_is_cancelled)
+/* A read of an empty pipe does not end, so its item times out.  Its slot of the queue and the pipe are then free for others. */
+TEST(reads_of_timed_out_items_are_cancelled)
 {
   living *l = start(false);
   vyre_mega_pump_stats stats;
@@ -271,7 +271,7 @@ TEST(what_is_given_up_is_cancelled)
   assert_int_equal(got, 88);
   const bool is_mirrored = live_is_mirrored(l->w);
   stop(l, &stats);
-  assert_true(!is_mirrored || stats.cancelled > 0); /* elsewhere it may be given up before the pump has seen it */
+  assert_true(!is_mirrored || stats.cancelled > 0); /* otherwise a request may be cancelled before the pump sees it */
   assert_int_equal(stats.reads, 81);
   assert_int_equal(stats.errors, 0);
 }
@@ -296,7 +296,7 @@ TEST(handlers_write_files)
 }
 #endif
 
-#ifndef MEGA_CUDA /* whose kernel is one launch */
+#ifndef MEGA_CUDA /* a MAPPED kernel is one launch */
 static void
 hold(living *l)
 {
@@ -315,8 +315,8 @@ release(living *l)
 #endif
 
 #ifdef MEGA_CPU
-/* The queue has its slot again, though nobody is there to take what comes of it. */
-TEST(what_an_item_that_was_lost_asked_for_is_given_up)
+/* The slot of the queue becomes EMPTY although the item that published the request is lost. */
+TEST(requests_of_a_lost_item_are_given_up)
 {
   living *l = start(true);
   vyre_mega_pump_stats stats;
@@ -324,7 +324,7 @@ TEST(what_an_item_that_was_lost_asked_for_is_given_up)
   void *image;
   size_t size;
   hold(l);
-  frail_of(l->w->target)->before = 1; /* the data */
+  frail_of(l->w->target)->before = 1; /* the data buffer */
   frail_of(l->w->target)->claims_io = true;
   frail_of(l->w->target)->claims = 1;
   release(l);
@@ -340,8 +340,9 @@ TEST(what_an_item_that_was_lost_asked_for_is_given_up)
   assert_int_equal(stats.reads, 1);
 }
 #elif !defined(MEGA_CUDA) /* MIRRORED */
-/* In one slice slot 45 is told its end, and asks anew; then what slot 40 is to write does not come down. */
-TEST(a_slot_that_was_told_is_not_told_again)
+/* In one slice, the kernel sees the completion in IO slot 45 and publishes its next request.  The readback of IO slot 40 then
+ * fails. */
+TEST(a_reported_completion_is_not_reported_again)
 {
   enum { ROOM = 1 << 20, TRIES = 10000 };
   living *l = start(true);
@@ -374,9 +375,9 @@ TEST(a_slot_that_was_told_is_not_told_again)
   assert_int_equal(stats.writes, 3);
   free(full);
 }
-/* A tenant that had enough makes a slice go on until the other one's patience is over: the host hears of the request when it was
- * given up. */
-TEST(what_was_given_up_before_the_host_saw_it_is_free_again)
+/* An item of a tenant over its share keeps the slice running until the other item times out.  The host first sees the request after
+ * its cancellation. */
+TEST(a_request_that_the_host_never_saw_frees_its_slot)
 {
   living *l = start(true);
   vyre_mega_pump_stats stats;
@@ -394,8 +395,8 @@ TEST(what_was_given_up_before_the_host_saw_it_is_free_again)
   assert_int_equal(stats.reads, 80);
   assert_int_equal(stats.errors, 0);
 }
-/* What is behind the bytes that were read is the kernel's: here it is no longer what the host has there. */
-TEST(what_is_behind_a_read_stays)
+/* The bytes of a region behind a short read belong to the kernel.  Here, the host has other bytes there. */
+TEST(bytes_behind_a_short_read_stay_unchanged)
 {
   living *l = start(true);
   live_do(l->w, load(PLAIN, 5, REGION, 4 * 1000, UINT32_MAX));
@@ -406,8 +407,8 @@ TEST(what_is_behind_a_read_stays)
 }
 #endif
 
-/* With every third submission lost, or refused. */
-TEST(a_lost_device_reads_on)
+/* Every third submission fails. */
+TEST(reads_continue_after_device_losses)
 {
   living *l = start_ring(SLOTS, true, 3);
   uint32_t done = 0;
@@ -417,12 +418,12 @@ TEST(a_lost_device_reads_on)
     region_is(l, i % REGIONS, i, REGION_WORDS);
   }
   assert_int_equal(done, 20);
-  while (frail_recoveries(l->w->target) < 2) /* how many are in a launch is open */
+  while (frail_recoveries(l->w->target) < 2) /* the number of items in a launch varies */
     live_run(l->w, ITEM(.op = 0));
   stop(l, NULL);
 }
 
-TEST(regions_are_within_the_data)
+TEST(regions_outside_the_data_are_refused)
 {
   living *l = start(true);
   if (live_is_mirrored(l->w)) {

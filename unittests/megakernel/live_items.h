@@ -1,4 +1,4 @@
-/* Live kernels, as their tests start them, give them items, and look at what came of those.
+/* Helpers for tests of live kernels: start and stop them, publish items, and wait for their results.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_LIVE_ITEMS_H
@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* A ring that is the live kernel's; a simulated device has a few lanes, because each takes the simulator's time. */
+/* Creates a megakernel for live items.  On a simulated device it has few lanes, because each lane costs time. */
 static inline world *
 live_make(vyre_mega_options options)
 {
@@ -37,7 +37,7 @@ live_start(vyre_mega_build build, uint32_t slots, vyre_mega_live_options options
   return w;
 }
 
-/* Ends all. */
+/* Stops the kernel and frees everything. */
 static inline void
 live_stop(world *w, vyre_mega_control *control, vyre_mega_stats *stats)
 {
@@ -51,7 +51,7 @@ live_is_mirrored(const world *w)
   return vyre_mega_live_way(w->live) == VYRE_MEGA_MIRRORED;
 }
 
-/* As soon as there is room. */
+/* Publishes an item as soon as the ring has a free slot. */
 static inline vyre_mega_ticket
 live_publish(world *w, vyre_mega_item item)
 {
@@ -76,7 +76,7 @@ live_run(world *w, vyre_mega_item item)
   return live_wait(w, live_publish(w, item));
 }
 
-/* Runs an item, which is to end DONE. */
+/* Runs an item, and asserts that it is DONE. */
 static inline void
 live_do(world *w, vyre_mega_item item)
 {
@@ -101,16 +101,16 @@ live_set(world *w, uint32_t word, uint32_t value)
 
 enum { LIVE_THREADS = 4 };
 
-/* A thread that publishes each LIVE_THREADS-th item of `items`. */
+/* A thread that publishes every LIVE_THREADS-th item from `first` on. */
 typedef struct live_publisher {
   world *w;
   uint32_t first, items;
-  uint32_t most;                           /* after so many it stops */
-  vyre_mega_item (*item)(uint32_t number); /* adds 1 to its observable, or fails */
+  uint32_t most;                           /* items after which the thread stops */
+  vyre_mega_item (*item)(uint32_t number); /* returns an item that adds 1 to its observable, or fails */
   bool (*is_awaited)(uint32_t number);
   bool (*is_right)(const vyre_mega_slot *slot, const vyre_mega_item *item);
-  uint32_t published; /* of all; out */
-  char text[512];     /* what went wrong; out */
+  uint32_t published; /* result: number of published items */
+  char text[512];     /* result: an error, empty if there is none */
 } live_publisher;
 
 static inline void *
@@ -138,7 +138,7 @@ live_publish_many(void *user)
   return NULL;
 }
 
-/* Runs a publisher for each thread, of which the first one stops after `most` items; how many were published. */
+/* Runs a publisher in each thread.  The first one stops after `most` items.  Returns the number of published items. */
 static inline uint32_t
 live_publish_all(live_publisher how, uint32_t most)
 {
@@ -163,7 +163,7 @@ live_publish_all(live_publisher how, uint32_t most)
   return published;
 }
 
-/* Tenants may run any number of items. */
+/* Removes the tenants' limits on the number of items. */
 static inline void
 live_lift_quotas(world *w)
 {

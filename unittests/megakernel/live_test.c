@@ -1,4 +1,4 @@
-/* Kernels that are live: items by ticket, full rings, masks, IO, shutdown; and many items of many threads, each done once.
+/* Live kernels: items by ticket, full rings, masks, IO, shutdown, and many items of several threads, each done once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live_items.h"
@@ -9,7 +9,7 @@ start(uint32_t slots, uint32_t observables)
   return live_start(VYRE_MEGA_PERSISTENT, slots, (vyre_mega_live_options){.observables = observables});
 }
 
-TEST(each_target_has_its_way)
+TEST(each_target_has_its_kind_of_live_kernel)
 {
   for (uint32_t slice = 0; slice < 2; slice++) {
     world *w = live_start(VYRE_MEGA_PERSISTENT, 16, (vyre_mega_live_options){.slice = slice});
@@ -26,7 +26,7 @@ TEST(each_target_has_its_way)
   }
 }
 
-TEST(items_end_by_their_tickets)
+TEST(items_are_waited_for_by_their_tickets)
 {
   world *w = start(16, 100);
   vyre_mega_control control;
@@ -45,7 +45,7 @@ TEST(items_end_by_their_tickets)
   assert_int_equal(control.metrics[1], 100);
 }
 
-TEST(tickets_are_good_once)
+TEST(tickets_are_valid_once)
 {
   world *w = start(16, 0);
   vyre_mega_slot slot;
@@ -53,14 +53,14 @@ TEST(tickets_are_good_once)
   const vyre_mega_ticket ticket = live_publish(w, ITEM(.op = 0));
   live_wait(w, ticket);
   refused(vyre_mega_live_poll(w->live, ticket, &slot, &ended), "no longer this ticket's");
-  for (uint32_t i = 0; i < 16; i++) /* its slot is taken again */
+  for (uint32_t i = 0; i < 16; i++) /* reuses its slot */
     live_publish(w, ITEM(.op = 0));
   refused(vyre_mega_live_poll(w->live, ticket, &slot, &ended), "no longer this ticket's");
   refused(vyre_mega_live_poll(w->live, (vyre_mega_ticket){16, 1}, &slot, &ended), "no longer this ticket's");
   live_stop(w, NULL, NULL);
 }
 
-TEST(items_that_are_wrong_take_no_slot)
+TEST(wrong_items_use_no_slot)
 {
   world *w = start(16, 0);
   bool published = true;
@@ -73,7 +73,7 @@ TEST(items_that_are_wrong_take_no_slot)
   live_stop(w, NULL, NULL);
 }
 
-TEST(a_full_ring_says_so_and_masks_hold_items_back)
+TEST(a_full_ring_is_reported_and_masks_delay_items)
 {
   world *w = start(16, 0);
   vyre_mega_control control;
@@ -118,7 +118,7 @@ TEST(priorities_have_parts_of_the_ring)
     assert_int_equal(control.priorities[level], level < 4 ? 10 : 4);
 }
 
-TEST(an_item_shuts_it_down)
+TEST(an_item_shuts_the_kernel_down)
 {
   world *w = start(16, 0);
   vyre_mega_slot slot;
@@ -132,7 +132,7 @@ TEST(an_item_shuts_it_down)
   live_stop(w, NULL, NULL);
 }
 
-TEST(nothing_is_published_and_it_ends)
+TEST(a_kernel_without_items_ends)
 {
   for (uint32_t i = 0; i < 5; i++) {
     world *w = start(64, 0);
@@ -140,7 +140,7 @@ TEST(nothing_is_published_and_it_ends)
   }
 }
 
-TEST(quotas_can_be_given_while_it_is_live)
+TEST(quotas_can_be_set_while_the_kernel_is_live)
 {
   world *w = start(16, 0);
   live_set(w, VYRE_MEGA_QUOTAS + 2, 1);
@@ -151,14 +151,14 @@ TEST(quotas_can_be_given_while_it_is_live)
   live_stop(w, NULL, NULL);
 }
 
-TEST(only_what_changed_goes_up_and_down)
+TEST(only_changes_are_transferred)
 {
   enum { RING = 512 };
   world *w = start(RING, 0);
   vyre_mega_stats stats;
   const uint64_t images = 640 + RING * 64 + 1028 + 2048;
   bool published;
-  /* One that waits for its tenant goes up once, however many slices there are. */
+  /* An item that waits for its tenant is uploaded once, not in each slice. */
   live_set(w, VYRE_MEGA_MASKS + 1, 0);
   ok(vyre_mega_live_publish(w->live, &ITEM(.tenant = 1), NULL, &published));
   for (uint32_t i = 0; i < 10; i++)
@@ -168,7 +168,7 @@ TEST(only_what_changed_goes_up_and_down)
   assert_int_equal(stats.device_allocation_events, 4);
   assert_int_equal(stats.device_allocation_bytes, images);
   assert_int_equal(stats.input_bytes, is_mirrored ? 640 + 4 + 11 * 64 : 0);
-  if (is_mirrored) { /* the control image of each slice, and the slots that are under way: no ring */
+  if (is_mirrored) { /* each slice reads back the control image and slots in flight, not the whole ring */
     assert_true(stats.readback_bytes > stats.kernel_launches * 640);
     assert_true(stats.readback_bytes <= stats.kernel_launches * (640 + 64) + 10 * 64);
   } else {
@@ -177,7 +177,7 @@ TEST(only_what_changed_goes_up_and_down)
   assert_true(stats.kernel_launches >= 1);
 }
 
-TEST(io_is_done_by_a_thread_of_the_hosts)
+TEST(the_host_completes_io_requests)
 {
   world *w = start(16, 0);
   bool published, claimed;
@@ -196,7 +196,7 @@ TEST(io_is_done_by_a_thread_of_the_hosts)
   for (uint32_t done = 0; done < 8;) {
     uint32_t slots[VYRE_MEGA_IO_SLOTS], count;
     ok(vyre_mega_io_poll(queue, size, slots, &count));
-    for (uint32_t i = count; i-- > 0; done++) { /* in no order of theirs */
+    for (uint32_t i = count; i-- > 0; done++) { /* in another order than published */
       vyre_mega_io request;
       ok(vyre_mega_io_claim(queue, size, slots[i], &claimed));
       assert_true(claimed);
@@ -215,7 +215,7 @@ TEST(io_is_done_by_a_thread_of_the_hosts)
   live_stop(w, NULL, NULL);
 }
 
-TEST(what_cannot_be_kept_live_is_refused)
+TEST(kernels_that_cannot_be_live_are_refused)
 {
   world *w = world_make(16, 0);
   vyre_mega *mega;
@@ -239,12 +239,12 @@ TEST(what_cannot_be_kept_live_is_refused)
 
 /* ---- many items ---------------------------------------------------------------------------------------------------------- */
 
-/* Of the ring, and of items. */
+/* Slots of the ring, and numbers of items. */
 typedef struct amount {
   uint32_t slots, items, fewer;
 } amount;
 
-/* A device has more patience than what plays one. */
+/* Returns fewer items for simulated devices, which are slow. */
 static amount
 amounts(void)
 {
@@ -257,7 +257,7 @@ amounts(void)
 #endif
 }
 
-/* One in a thousand is to fail. */
+/* Returns an item.  One of a thousand fails. */
 static vyre_mega_item
 item_of(uint32_t i)
 {
@@ -285,7 +285,7 @@ many(vyre_mega_build build, uint32_t slice, uint32_t items)
   live_publish_all((live_publisher){.w = w, .items = items, .item = item_of, .is_awaited = is_awaited, .is_right = is_right},
                    UINT32_MAX);
   ok(vyre_mega_live_drain(w->live));
-  /* The counts are the kernel's last step; a launch that is over has made them. */
+  /* The observables are complete before the kernel's counters, which a launch updates at its end. */
   for (uint32_t i = 0; i < items; i++)
     if (live_word(w, 160 + i) != (i % 1000 != 7))
       fail_msg("item %u was done %u times", i, live_word(w, 160 + i));
@@ -303,12 +303,12 @@ TEST(many_items_of_many_threads_are_done_once_each)
   many(VYRE_MEGA_PERSISTENT, 0, amounts().items);
 }
 
-TEST(and_by_priority)
+TEST(many_items_by_priority_are_done_once_each)
 {
   many(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 0, amounts().fewer);
 }
 
-TEST(and_in_short_slices)
+TEST(many_items_in_short_slices_are_done_once_each)
 {
   many(VYRE_MEGA_PERSISTENT, 2, amounts().fewer);
 }

@@ -1,5 +1,4 @@
-/* What tests of the megakernel share: one source, built for each target, and on each target the ways in which its kernel can be
- * made.
+/* Helpers of the megakernel's tests.  Each test is built for each target.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_MEGA_H
@@ -20,27 +19,27 @@
 
 #define ITEM(...) ((vyre_mega_item){__VA_ARGS__})
 
-/* How a kernel is made. */
+/* Options of a kernel. */
 typedef struct way {
   const char *name;
-  uint32_t workgroup; /* 0: the default */
+  uint32_t workgroup; /* 0 for the default */
   bool is_alone;
   uint32_t subgroup;
   bool is_optimized;
 } way;
 
-/* Ends with one without a name: those of the target that the test is built for. */
+/* The options to test on the target.  The last element has no name. */
 static const way ways[] = {
 #ifdef MEGA_CPU
-    {"compiled C, or interpreted where there are handlers", 0, false, 0, false},
+    {"compiled C, or interpreted with handlers", 0, false, 0, false},
     {"interpreted, subgroups of 4 count together", 8, false, 4, false},
-    {"interpreted, each counts alone", 8, true, 4, false},
+    {"interpreted, lanes count one by one", 8, true, 4, false},
 #ifdef MEGA_PASSES
     {"interpreted, optimized", 8, false, 4, true},
 #endif
 #else
     {"lanes count together", 0, false, 0, false},
-    {"each counts alone", 0, true, 0, false},
+    {"lanes count one by one", 0, true, 0, false},
     {"workgroups of 4", 4, false, 0, false},
 #ifdef MEGA_PASSES
     {"optimized", 0, false, 0, true},
@@ -62,15 +61,15 @@ refused(vyre_status status, const char *word)
 {
   const char *text = vyre_status_text(status);
   if (!status || !strstr(text, word) || !strstr(text, "Fix: "))
-    fail_msg("'%s' was to be said, and this was: %s", word, text);
+    fail_msg("expected '%s', but the message is: %s", word, text);
   vyre_status_free(status);
 }
 
-/* The target, open, a megakernel on it, live or not, and images of a ring. */
+/* An open target, a megakernel on it, live or not, and the images of its ring. */
 typedef struct world {
   vyre_target *target;
   vyre_mega *mega;      /* NULL if there is none */
-  vyre_mega_live *live; /* likewise */
+  vyre_mega_live *live; /* NULL if the kernel is not live */
   uint32_t slots, observables;
   uint32_t *control, *ring, debug[VYRE_MEGA_DEBUG_WORDS], io[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_WORDS];
   vyre_mega_output output;
@@ -83,7 +82,7 @@ typedef struct world {
 #endif
 static const vyre_target_ops *const ops = &MEGA_OPS;
 
-/* The device stays open from one test to the next, and what its driver compiled is kept: either takes a real one longer than most
+/* The device stays open between tests, and the driver's cache is kept, because opening and compiling take longer than most
  * tests. */
 static vyre_target *device;
 
@@ -104,7 +103,7 @@ device_close(void)
   return closed ? MEGA_TARGET.close(closed) : VYRE_OK;
 }
 
-/* A group's teardown. */
+/* Closes the device.  The teardown of the program. */
 static inline int
 device_end(void **state)
 {
@@ -113,7 +112,7 @@ device_end(void **state)
   return 0;
 }
 
-/* No simulator, and no driver that is a program of the processor's. */
+/* Returns whether the device is neither a simulator nor a driver that runs on the CPU. */
 static inline bool
 device_is_real(void)
 {
@@ -123,7 +122,7 @@ device_is_real(void)
   return info.kind != VYRE_DEVICE_CPU && !(info.capabilities & VYRE_TARGET_EMULATED);
 }
 
-/* The device as `ops` have it, for one test. */
+/* Returns the device for one test, to be used with `ops`. */
 #ifdef MEGA_IS_FRAIL
 static vyre_target *world_target(void);
 static void world_target_end(vyre_target *target);
@@ -166,7 +165,7 @@ world_make(uint32_t slots, uint32_t observables)
   return w;
 }
 
-/* The ring has the slots of the megakernel. */
+/* Creates a megakernel, and a ring of its number of slots. */
 static inline world *
 world_with(vyre_mega_options options, uint32_t observables)
 {
@@ -241,7 +240,7 @@ input_of(const world *w)
                            .io_size = sizeof w->io};
 }
 
-/* Buffers on the device with copies of the images. */
+/* Allocates buffers on the device, and copies the images into them. */
 static inline vyre_status
 world_upload(world *w, vyre_mega_row *out)
 {
@@ -256,7 +255,7 @@ world_upload(world *w, vyre_mega_row *out)
   return VYRE_OK;
 }
 
-/* Dispatches, and the images are what came back. */
+/* Dispatches, and replaces the images by those that are read back. */
 static inline void
 go(world *w)
 {
@@ -285,7 +284,7 @@ static inline void
 is_fault(const world *w, uint32_t slot, uint32_t reason)
 {
   if (state_of(w, slot) != VYRE_MEGA_FAULT || w->ring[slot * 16 + 15] != reason)
-    fail_msg("slot %u is %s, 0x%x (%s), and was to be FAULT, 0x%x (%s)", slot, vyre_mega_state_text(state_of(w, slot)),
+    fail_msg("slot %u is %s, 0x%x (%s), not FAULT, 0x%x (%s)", slot, vyre_mega_state_text(state_of(w, slot)),
              w->ring[slot * 16 + 15], vyre_mega_reason_text(w->ring[slot * 16 + 15]), reason, vyre_mega_reason_text(reason));
 }
 

@@ -1,6 +1,6 @@
-/* The megakernel's protocol: every word of every table, images as older systems wrote them, and what is refused.
+/* The megakernel's protocol: each word of each table, images of older systems, and invalid images.
  *
- * Numbers stand here as the images have them, and not by their names in the header, so that a name that moves is noticed.
+ * The tests use the numbers in the images instead of the header's names, so that a changed name fails a test.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -20,7 +20,7 @@ refused(vyre_status status, const char *word)
 {
   const char *text = vyre_status_text(status);
   if (!status || !strstr(text, word) || !strstr(text, "\nFix: ") || vyre_status_code(status) != VYRE_CODE_INPUT)
-    fail_msg("'%s' was to be said, and this was: %s", word, text);
+    fail_msg("expected '%s', but the message is: %s", word, text);
   vyre_status_free(status);
 }
 
@@ -38,7 +38,7 @@ TEST(a_new_control_image_has_these_words)
     expected[i] = 0xffffffff;
   for (uint32_t i = 32; i < 64; i++)
     expected[i] = 1000000;
-  /* A fifth of 23 is 4, and NORMAL has the other three too. */
+  /* Each priority has a fifth of 23 slots, 4, and NORMAL also has the remaining three. */
   memcpy(expected + 129, (uint32_t[]){0, 4, 8, 15, 19, 23}, 24);
   assert_memory_equal(words, expected, sizeof words);
   ok(vyre_mega_control_validate(words, sizeof words, 23));
@@ -59,7 +59,7 @@ TEST(few_tenants_have_few_masks)
   assert_int_equal(words[32 + 31], 0);
 }
 
-/* An image whose word i is 1000 + i, but for what is checked. */
+/* Sets word i to 1000 + i, except for the observables' number, which is validated. */
 static void
 count_up(uint32_t words[165])
 {
@@ -120,7 +120,7 @@ TEST(words_and_observables_are_read_and_set)
   refused(vyre_mega_control_set(words, sizeof words, 165, 7), "no word 165");
 }
 
-TEST(metrics_are_those_that_are_not_zero)
+TEST(metrics_omit_zeros)
 {
   uint32_t words[160] = {0}, count;
   vyre_mega_metric metrics[32];
@@ -135,7 +135,7 @@ TEST(metrics_are_those_that_are_not_zero)
   assert_int_equal(metrics[1].count, 6);
 }
 
-TEST(control_images_that_are_wrong_are_refused)
+TEST(wrong_control_images_are_refused)
 {
   uint32_t words[161], value;
   vyre_mega_control control;
@@ -185,13 +185,13 @@ TEST(a_published_slot_has_these_words)
   words[16] = 7;
   ok(vyre_mega_slot_read(words, sizeof words, 1, &slot));
   assert_int_equal(slot.reason, 12);
-  /* What was there before is gone. */
+  /* Publishing overwrites the whole slot. */
   ok(vyre_mega_publish(words, sizeof words, 1, &(vyre_mega_item){.op = 0}));
   for (uint32_t i = 17; i < 32; i++)
     assert_int_equal(words[i], 0);
 }
 
-TEST(the_host_writes_what_is_its_own)
+TEST(the_host_writes_only_slots_that_it_owns)
 {
   static const bool is_hosts[] = {true, false, false, true, false, false, false, true};
   static const bool is_active[] = {false, true, true, false, true, true, true, false};
@@ -216,7 +216,7 @@ TEST(the_host_writes_what_is_its_own)
   assert_false(vyre_mega_state_is_active(8));
 }
 
-TEST(op_codes_are_whose_they_are)
+TEST(op_codes_are_built_in_reserved_or_free)
 {
   static const struct {
     uint32_t op;
@@ -258,7 +258,7 @@ TEST(op_codes_are_whose_they_are)
   }
 }
 
-TEST(items_that_are_wrong_are_refused)
+TEST(wrong_items_are_refused)
 {
   uint32_t words[32] = {0}, before[32] = {0};
   vyre_mega_item items[3] = {{.op = 9}, {.op = 9}, {.op = 9}};
@@ -277,7 +277,7 @@ TEST(items_that_are_wrong_are_refused)
   assert_int_equal(words[16], 1);
 }
 
-TEST(rings_that_are_wrong_are_refused)
+TEST(wrong_rings_are_refused)
 {
   uint32_t words[32] = {0}, counts[8];
   assert_int_equal(vyre_mega_ring_size(1048577), 0);
@@ -300,7 +300,7 @@ TEST(rings_that_are_wrong_are_refused)
     assert_int_equal(counts[i], i == 2 || i == 7);
 }
 
-TEST(everything_has_a_name)
+TEST(priorities_and_reasons_have_names)
 {
   static const char *const priorities[] = {"CRITICAL", "HIGH", "NORMAL", "LOW", "IDLE", "unknown"};
   for (uint32_t i = 0; i < 6; i++)
@@ -335,7 +335,7 @@ TEST(a_packed_payload_has_these_bytes)
   assert_int_equal(payload[1], 10);
 }
 
-TEST(packed_payloads_that_are_wrong_are_refused)
+TEST(wrong_packed_payloads_are_refused)
 {
   uint32_t payload[12], count;
   vyre_mega_packed out[4] = {{0, {0, 0, 0}}};
@@ -349,12 +349,12 @@ TEST(packed_payloads_that_are_wrong_are_refused)
   refused(vyre_mega_unpack(payload, out, &count), "5 operations");
   payload[0] = 0x00000b02; /* 2 words of head, and 11 of arguments */
   refused(vyre_mega_unpack(payload, out, &count), "11 words");
-  payload[0] = 0x08000a02; /* the first one's arguments are words 10 to 12 */
+  payload[0] = 0x08000a02; /* the arguments of operation 0 would be words 10 to 12 */
   refused(vyre_mega_unpack(payload, out, &count), "operation 0");
   assert_int_equal(count, 0);
   payload[0] = 0x07000a02;
   ok(vyre_mega_unpack(payload, out, &count));
-  /* Four operations have a head of three words, and share what is left. */
+  /* Four operations have a head of three words, and share argument words. */
   memcpy(payload, (unsigned char[]){4, 9, 0, 0, 0, 3, 0, 6, 0, 6, 0, 0}, 12);
   ok(vyre_mega_unpack(payload, out, &count));
   assert_int_equal(count, 4);
@@ -381,7 +381,7 @@ TEST(debug_records_are_decoded)
   words[0] = 256;
   ok(vyre_mega_debug_decode(words, sizeof words, records, &count));
   assert_int_equal(count, 64);
-  /* As older kernels leave it. */
+  /* Older kernels write a length beyond the end. */
   words[0] = 400;
   ok(vyre_mega_debug_decode(words, sizeof words, records, &count));
   assert_int_equal(count, 64);
@@ -435,7 +435,7 @@ TEST(an_io_slot_goes_through_its_states)
   assert_true(claimed);
   ok(vyre_mega_io_claim(words, 96, 0, &claimed));
   assert_false(claimed);
-  /* The second one is not claimed, so none is completed. */
+  /* IO slot 2 is not claimed, so no slot is completed. */
   refused(vyre_mega_io_complete(words, 96, slots, (int64_t[]){1, 1}, 2), "IO slot 2");
   assert_int_equal(words[6], 2);
   ok(vyre_mega_io_claim(words, 96, 2, &claimed));
@@ -456,12 +456,12 @@ TEST(an_io_slot_goes_through_its_states)
   refused(vyre_mega_io_recycle(words, 96, 2), "EMPTY");
 }
 
-TEST(io_that_nobody_waits_for_is_empty_in_the_end)
+TEST(abandoned_io_requests_are_emptied)
 {
   uint32_t words[16] = {0}, slots[VYRE_MEGA_IO_SLOTS], count;
   bool claimed;
   refused(vyre_mega_io_give_up(words, 64, 1), "EMPTY");
-  /* What nobody has claimed with the next poll, what was claimed once it is completed; its state is not the asker's to write. */
+  /* The next poll empties an unclaimed request, and completion empties a claimed one.  The requester must not write the state. */
   ok(vyre_mega_io_publish(words, 64, 0, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_claim(words, 64, 1, &claimed));
@@ -478,7 +478,8 @@ TEST(io_that_nobody_waits_for_is_empty_in_the_end)
   assert_int_equal(words[14], VYRE_MEGA_CLAIMED);
   ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (int64_t[]){9}, 1));
   assert_int_equal(words[14], VYRE_MEGA_EMPTY);
-  /* Just after it was completed: by the one who asked, or, where that one has not seen it, with the next poll. */
+  /* A completed request is emptied by the requester, or by the next poll if the requester cancels it before seeing the
+   * completion. */
   for (uint32_t i = 0; i < 2; i++) {
     ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
     ok(vyre_mega_io_claim(words, 64, 1, &claimed));
@@ -495,7 +496,7 @@ TEST(io_that_nobody_waits_for_is_empty_in_the_end)
   assert_int_equal(words[14], VYRE_MEGA_EMPTY);
 }
 
-TEST(io_queues_that_are_wrong_are_refused)
+TEST(wrong_io_queues_are_refused)
 {
   uint32_t words[520] = {0}, count;
   vyre_mega_io out;
@@ -513,7 +514,7 @@ TEST(io_queues_that_are_wrong_are_refused)
   refused(vyre_mega_io_read(words, 64, 0, &out), "state 18");
   refused(vyre_mega_io_validate(words, 64), "IO slot 0");
   refused(vyre_mega_io_poll(words, 48, words + 100, &count), "48 bytes");
-  /* Of a queue that is in use one slot ends, and the others go on. */
+  /* In a queue in use, a slot with an invalid state ends with an error, and the other slots continue. */
   ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_poll(words, 64, words + 100, &count));
   assert_int_equal(count, 1);

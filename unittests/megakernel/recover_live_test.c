@@ -1,4 +1,4 @@
-/* Live kernels whose device is lost, or has no memory left: items that go on, those that do not, and when it is over.
+/* Live kernels whose device is lost or runs out of memory: items that continue, items that fail, and the end of the kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frail.h"
@@ -12,7 +12,7 @@ start(void)
   return live_make((vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS});
 }
 
-/* Slices everywhere: a mapped kernel is one launch. */
+/* Starts the kernel in slices on all targets, because a MAPPED kernel is one launch. */
 static frail *
 go_live(world *w, uint32_t observables)
 {
@@ -26,9 +26,8 @@ submissions(const frail *f)
   return __atomic_load_n(&f->calls[FRAIL_SUBMIT], __ATOMIC_RELAXED);
 }
 
-/* A word that is set while a launch is under way is not written over by what that launch brings back.  Later the word is again what
- * the kernel makes of it. */
-TEST(what_is_set_during_a_slice_stays)
+/* The readback of a running launch does not overwrite a word that is set meanwhile.  Later launches may change it. */
+TEST(words_set_during_a_slice_stay)
 {
   world *w = start();
   vyre_mega_control control;
@@ -42,7 +41,7 @@ TEST(what_is_set_during_a_slice_stays)
   const uint32_t begun = submissions(f);
   __atomic_store_n(&f->is_held, false, __ATOMIC_RELEASE);
   live_wait(w, ticket);
-  while (submissions(f) < begun + 2) /* the doorbell asks for one more */
+  while (submissions(f) < begun + 2) /* set rings the doorbell, which causes a launch */
     live_set(w, VYRE_MEGA_QUOTAS + 6, 5);
   assert_int_equal(live_word(w, VYRE_MEGA_MASKS + 3), 0);
   assert_int_equal(live_word(w, VYRE_MEGA_QUOTAS + 5), 77);
@@ -53,7 +52,7 @@ TEST(what_is_set_during_a_slice_stays)
   world_free(w);
 }
 
-TEST(a_live_kernel_does_each_item_once)
+TEST(each_item_is_done_once_despite_losses)
 {
   enum { ITEMS = 40 };
   world *w = start();
@@ -66,7 +65,7 @@ TEST(a_live_kernel_does_each_item_once)
     live_do(w, ITEM(.op = 2, .args = {1, 160 + i}));
   for (uint32_t i = 0; i < ITEMS; i++)
     assert_int_equal(live_word(w, 160 + i), 1);
-  while (frail_recoveries(w->target) < 3) /* how many items a launch does is the machine's business */
+  while (frail_recoveries(w->target) < 3) /* the number of items in a launch varies */
     live_do(w, ITEM(.op = 0));
   ok(vyre_mega_live_stop(w->live, &control, &stats));
   assert_true(stats.was_recovered);
@@ -74,10 +73,10 @@ TEST(a_live_kernel_does_each_item_once)
   world_free(w);
 }
 
-/* Nobody knows how far what was claimed came where the ring is in common; of a device's own ring nothing is left.  Items may be
- * done by the launch that is under way: some are tried. */
+/* In a shared ring, a claimed item may be partly done, so it becomes a FAULT.  The ring of a MIRRORED device is lost as a whole, so
+ * its items run again.  A running launch may end items before the loss, so several are tried. */
 static void
-loses_what_was_under_way(frail_fault fault)
+check_loss_of_a_claimed_item(frail_fault fault)
 {
   enum { MOST = 10000 };
   world *w = start();
@@ -104,14 +103,14 @@ loses_what_was_under_way(frail_fault fault)
   world_free(w);
 }
 
-TEST(what_was_under_way_is_a_fault)
+TEST(claimed_items_are_faults_after_a_loss)
 {
-  loses_what_was_under_way(FRAIL_LOST);
-  loses_what_was_under_way(FRAIL_NO_MEMORY);
+  check_loss_of_a_claimed_item(FRAIL_LOST);
+  check_loss_of_a_claimed_item(FRAIL_NO_MEMORY);
 }
 
-/* Slots that the device had, with what they remember, and words that were set. */
-TEST(what_waits_on_the_device_goes_on_waiting)
+/* The recovered device gets the waiting slots and the words that were set. */
+TEST(waiting_items_survive_a_loss)
 {
   world *w = start();
   frail_plan(w->target, FRAIL_SUBMIT, 6, 1, FRAIL_LOST_AFTER);
@@ -135,7 +134,7 @@ TEST(what_waits_on_the_device_goes_on_waiting)
   world_free(w);
 }
 
-TEST(a_live_kernel_that_is_lost_again_and_again_ends)
+TEST(repeated_losses_end_a_live_kernel)
 {
   static const frail_fault faults[] = {FRAIL_LOST, FRAIL_NO_MEMORY};
   for (uint32_t i = 0; i < 2; i++) {
@@ -145,7 +144,7 @@ TEST(a_live_kernel_that_is_lost_again_and_again_ends)
     bool published;
     frail_plan(w->target, FRAIL_SUBMIT, 2, UINT32_MAX / 2, faults[i]);
     go_live(w, 4);
-    const char *text = i ? "there is no room" : "it is gone";
+    const char *text = i ? "no memory is left" : "the device is lost";
     vyre_status status = VYRE_OK;
     while (!status) {
       status = vyre_mega_live_publish(w->live, &ITEM(.op = 0), &ticket, &published);
@@ -158,7 +157,7 @@ TEST(a_live_kernel_that_is_lost_again_and_again_ends)
   }
 }
 
-/* Nothing ends in between, but launches go well. */
+/* No item ends between the losses, but launches succeed. */
 TEST(an_idle_kernel_may_be_lost_more_than_once)
 {
   world *w = start();
@@ -175,7 +174,7 @@ TEST(an_idle_kernel_may_be_lost_more_than_once)
   world_free(w);
 }
 
-TEST(a_live_kernel_says_what_else_went_wrong)
+TEST(failures_of_recovery_are_reported)
 {
   static const frail_call calls[] = {FRAIL_RECOVER, FRAIL_COMPILE, FRAIL_ALLOCATE, FRAIL_IMPORT};
   for (uint32_t i = 0; i < 4; i++) {
@@ -199,7 +198,7 @@ TEST(a_live_kernel_says_what_else_went_wrong)
     vyre_status end = vyre_mega_live_stop(w->live, NULL, NULL);
     if (fails) {
       vyre_status_free(status);
-      refused(end, calls[i] == FRAIL_RECOVER ? "there is no new one" : "it failed");
+      refused(end, calls[i] == FRAIL_RECOVER ? "the device cannot be opened again" : "the call failed");
     } else {
       ok(status);
       ok(end);
@@ -208,8 +207,8 @@ TEST(a_live_kernel_says_what_else_went_wrong)
   }
 }
 
-/* A kernel that may still run writes a ring in common, after the end, too. */
-TEST(what_hangs_is_not_gone_on_with)
+/* A kernel that may still run can write a shared ring even after the end, so the ring is not freed. */
+TEST(a_hanging_kernel_is_not_recovered)
 {
   world *w = start();
   uint32_t *images[4] = {0};
@@ -226,9 +225,9 @@ TEST(what_hangs_is_not_gone_on_with)
     vyre_status status = VYRE_OK;
     while (!status)
       status = vyre_mega_live_publish(w->live, &ITEM(.op = 0), NULL, &published);
-    refused(status, "it is gone");
+    refused(status, "the device is lost");
     memcpy(images, frail_of(w->target)->imported, sizeof images);
-    refused(vyre_mega_live_stop(w->live, NULL, NULL), "it is gone");
+    refused(vyre_mega_live_stop(w->live, NULL, NULL), "the device is lost");
     assert_int_equal(frail_of(w->target)->recoveries, 0);
     for (uint32_t k = 0; k < 4; k++)
       images[k][0]++;

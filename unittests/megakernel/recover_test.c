@@ -1,4 +1,4 @@
-/* Dispatches whose device is lost, or has no memory left: what is made anew, what is tried again, and what is not.
+/* Dispatches whose device is lost or runs out of memory: recovery, second tries, and errors.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -14,7 +14,7 @@
 
 enum { IMAGES = 660 + 64 * 16 + 1028 + 2048 };
 
-/* A ring of 16 slots with an item that adds to each of 5 observables. */
+/* Creates a ring of 16 slots with 5 items, each of which adds to its observable. */
 static world *
 start_with(vyre_mega_recovery recovery)
 {
@@ -41,10 +41,10 @@ is_right(const vyre_mega_output *output, uint32_t times)
 }
 
 static void
-both_told(vyre_status status, const char *first, const char *second)
+refused_with_both(vyre_status status, const char *first, const char *second)
 {
   if (!status || !strstr(vyre_status_text(status), second))
-    fail_msg("'%s' was to be said, and this was: %s", second, vyre_status_text(status));
+    fail_msg("expected '%s', but the message is: %s", second, vyre_status_text(status));
   refused(status, first);
 }
 
@@ -55,9 +55,9 @@ dispatch(world *w)
   return vyre_mega_dispatch(w->mega, &input, &w->output, &w->stats);
 }
 
-/* ---- images of the host's ------------------------------------------------------------------------------------------------ */
+/* ---- images of the host -------------------------------------------------------------------------------------------------- */
 
-TEST(a_lost_device_is_made_anew)
+TEST(a_lost_device_is_recovered)
 {
   static const struct {
     frail_call call;
@@ -65,7 +65,7 @@ TEST(a_lost_device_is_made_anew)
   } cases[] = {{FRAIL_SUBMIT, FRAIL_LOST}, {FRAIL_SUBMIT, FRAIL_LOST_AFTER}, {FRAIL_ALLOCATE, FRAIL_LOST}};
   for (uint32_t i = 0; i < 3; i++) {
     world *w = start();
-    if (cases[i].call == FRAIL_SUBMIT) /* the buffers are there */
+    if (cases[i].call == FRAIL_SUBMIT) /* allocates the buffers first */
       ok(dispatch(w));
     else
       for (uint32_t k = 0; k < 4; k++)
@@ -91,42 +91,42 @@ TEST(a_lost_device_is_made_anew)
   }
 }
 
-TEST(a_second_loss_is_an_error_and_the_callers_results_stay)
+TEST(a_second_loss_is_an_error_and_keeps_earlier_results)
 {
   world *w = start();
   ok(dispatch(w));
   frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_LOST_AFTER);
-  both_told(dispatch(w), "it is gone", "reopened for a second try");
+  refused_with_both(dispatch(w), "it is gone", "reopened for a second try");
   assert_int_equal(frail_of(w->target)->calls[FRAIL_SUBMIT], 3);
   assert_int_equal(w->output.count, 4);
   is_right(&w->output, 1);
-  ok(dispatch(w)); /* the next one begins with a lost device */
+  ok(dispatch(w)); /* begins with a lost device */
   assert_true(w->stats.was_recovered);
   is_right(&w->output, 1);
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
   frail_plan(w->target, FRAIL_COMPILE, 0, 1, FRAIL_FAILED);
-  refused(dispatch(w), "it failed");
-  ok(dispatch(w)); /* has its kernel now */
+  refused(dispatch(w), "the call failed");
+  ok(dispatch(w)); /* compiles the kernel again */
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
   frail_plan(w->target, FRAIL_RECOVER, 0, 1, FRAIL_FAILED);
-  both_told(dispatch(w), "it is gone", "there is no new one");
+  refused_with_both(dispatch(w), "the device is lost", "the device cannot be opened again");
   is_right(&w->output, 1);
   world_free(w);
 }
 
-TEST(where_memory_ran_out_it_is_tried_once_more)
+TEST(a_dispatch_without_memory_is_tried_once_more)
 {
   world *w = start();
   frail_plan(w->target, FRAIL_ALLOCATE, 2, 1, FRAIL_NO_MEMORY);
   ok(dispatch(w));
   assert_false(w->stats.was_recovered);
-  assert_int_equal(w->stats.device_allocation_events, 6); /* two were given back */
+  assert_int_equal(w->stats.device_allocation_events, 6); /* two buffers were freed and allocated again */
   is_right(&w->output, 1);
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_NO_MEMORY);
   ok(dispatch(w));
   assert_int_equal(w->stats.device_allocation_events, 4);
   frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_NO_MEMORY);
-  both_told(dispatch(w), "there is no room", "kept buffers were freed");
+  refused_with_both(dispatch(w), "there is no room", "kept buffers were freed");
   assert_int_equal(frail_of(w->target)->recoveries, 0);
   ok(dispatch(w));
   world_free(w);
@@ -136,7 +136,7 @@ TEST(other_failures_and_wrong_input_are_errors_at_once)
 {
   world *w = start();
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_FAILED);
-  refused(dispatch(w), "it failed");
+  refused(dispatch(w), "the call failed");
   assert_int_equal(frail_of(w->target)->calls[FRAIL_SUBMIT], 1);
   vyre_mega_input input = input_of(w);
   input.ring_size -= 64;
@@ -149,14 +149,14 @@ TEST(recovery_may_be_off)
 {
   world *w = start_with((vyre_mega_recovery){.is_off = true});
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_NO_MEMORY);
-  refused(dispatch(w), "there is no room");
+  refused(dispatch(w), "no memory is left");
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
-  refused(dispatch(w), "it is gone");
+  refused(dispatch(w), "the device is lost");
   assert_true(frail_of(w->target)->is_lost);
   world_free(w);
 }
 
-/* ---- buffers of the caller's --------------------------------------------------------------------------------------------- */
+/* ---- buffers of the caller ----------------------------------------------------------------------------------------------- */
 
 typedef struct remaker {
   world *w;
@@ -169,13 +169,13 @@ remake_rows(void *user, vyre_mega_row *rows, uint32_t count)
   remaker *r = user;
   r->calls++;
   if (r->fails)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "remaker: it has them no more\nFix: keep them");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "remaker: the rows are lost\nFix: keep them");
   for (uint32_t i = 0; i < count; i++)
     VYRE_TRY(world_upload(r->w, &rows[i]));
   return VYRE_OK;
 }
 
-TEST(rows_are_made_anew_by_their_owner)
+TEST(rows_are_remade_by_their_owner)
 {
   for (uint32_t has_remaker = 0; has_remaker < 2; has_remaker++) {
     remaker r = {0};
@@ -188,7 +188,7 @@ TEST(rows_are_made_anew_by_their_owner)
     }
     frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST_AFTER);
     if (!has_remaker) {
-      refused(vyre_mega_batch_dispatch(w->mega, &batch, &w->stats), "it is gone");
+      refused(vyre_mega_batch_dispatch(w->mega, &batch, &w->stats), "the device is lost");
       assert_true(frail_of(w->target)->is_lost);
     } else {
       ok(vyre_mega_batch_dispatch(w->mega, &batch, &w->stats));
@@ -198,20 +198,21 @@ TEST(rows_are_made_anew_by_their_owner)
         is_right(&batch.outputs[i], 1);
       assert_int_equal(r.calls, 1);
       frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
-      ok(vyre_mega_dispatch_resident(w->mega, &batch.rows[0], &w->output, &w->stats)); /* the batch has the new ones */
+      ok(vyre_mega_dispatch_resident(w->mega, &batch.rows[0], &w->output, &w->stats)); /* the batch has the new buffers */
       is_right(&w->output, 1);
       assert_int_equal(r.calls, 2);
       r.fails = 1;
       frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
-      both_told(vyre_mega_dispatch_resident(w->mega, &batch.rows[0], &w->output, &w->stats), "it is gone", "has them no more");
+      refused_with_both(vyre_mega_dispatch_resident(w->mega, &batch.rows[0], &w->output, &w->stats), "the device is lost",
+                        "the rows are lost");
     }
     vyre_mega_batch_free(&batch);
     world_free(w);
   }
 }
 
-/* The launch that found no memory had taken an item, which was to take a slot of the IO queue. */
-TEST(what_a_launch_had_begun_when_memory_ran_out_is_a_fault)
+/* The launch that runs out of memory has claimed an item, which was about to claim a slot of the IO queue. */
+TEST(items_begun_by_a_failed_launch_are_faults)
 {
   static const uint32_t claimed = VYRE_MEGA_CLAIMED, bits = 7;
   world *w = start();
@@ -257,7 +258,7 @@ remake_data(void *user, vyre_mega_row *rows, uint32_t count)
   return VYRE_OK;
 }
 
-TEST(so_is_data)
+TEST(the_data_buffer_is_remade_by_its_owner)
 {
   static const vyre_mega_handler handler = {8, "take"};
   const vyre_mega_program program = {.source = take_text, .handlers = &handler, .handler_count = 1, .has_data = true};
@@ -278,7 +279,7 @@ TEST(so_is_data)
     if (has_remaker)
       ok(status);
     else
-      refused(status, "it is gone");
+      refused(status, "the device is lost");
     ok(vyre_mega_observable(w->output.images[0].data, w->output.images[0].size, 2, &value));
     assert_int_equal(value, 22);
     assert_int_equal(r.calls, 1 + has_remaker);
@@ -305,11 +306,11 @@ run_on(vyre_mega_mirror *mirror, world *w, uint32_t slot, vyre_mega_item item)
   ok(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, &w->stats));
 }
 
-TEST(a_mirror_goes_on_where_it_was)
+TEST(a_mirror_continues_after_a_failure)
 {
   static const frail_fault faults[] = {FRAIL_LOST, FRAIL_LOST_AFTER, FRAIL_NO_MEMORY, FRAIL_FAILED};
   for (uint32_t i = 0; i < 4; i++) {
-    const bool is_told = faults[i] == FRAIL_FAILED, is_loss = i < 2;
+    const bool is_error = faults[i] == FRAIL_FAILED, is_loss = i < 2;
     world *w = start();
     vyre_mega_mirror *mirror;
     ok(vyre_mega_mirror_create(w->mega, 5, 29, &mirror));
@@ -317,8 +318,8 @@ TEST(a_mirror_goes_on_where_it_was)
     ok(vyre_mega_mirror_publish(mirror, 1, &ITEM(.op = 2, .args = {7, 160})));
     ok(vyre_mega_mirror_set(mirror, VYRE_MEGA_SCRATCH, 3));
     frail_plan(w->target, FRAIL_SUBMIT, 0, 1, faults[i]);
-    if (is_told)
-      refused(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, NULL), "it failed");
+    if (is_error)
+      refused(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, NULL), "the call failed");
     assert_int_equal(observable(mirror, 0), 5);
     ok(vyre_mega_mirror_dispatch(mirror, (vyre_range){0}, &w->stats));
     assert_int_equal(observable(mirror, 0), 12);
@@ -333,8 +334,8 @@ TEST(a_mirror_goes_on_where_it_was)
   }
 }
 
-/* A dispatch of images noticed it. */
-TEST(a_mirror_hears_of_a_loss_that_another_dispatch_met)
+/* The device is lost in a dispatch of images. */
+TEST(a_mirror_notices_a_loss_in_another_dispatch)
 {
   world *w = start();
   vyre_mega_mirror *mirror;
@@ -347,12 +348,12 @@ TEST(a_mirror_hears_of_a_loss_that_another_dispatch_met)
   assert_int_equal(w->stats.device_allocation_events, 4);
   frail_plan(w->target, FRAIL_SUBMIT, 0, 1, FRAIL_LOST);
   ok(dispatch(w));
-  ok(vyre_mega_mirror_destroy(mirror)); /* without buffers */
+  ok(vyre_mega_mirror_destroy(mirror)); /* its buffers are stale, and are not freed */
   world_free(w);
 }
 
-/* Each finds that its handles are stale when it is used, or destroyed, and not before. */
-TEST(megakernels_of_one_target_hear_of_a_loss_that_another_met)
+/* Each megakernel detects its stale handles at its next use or destruction. */
+TEST(megakernels_notice_a_loss_in_another_one)
 {
   remaker r = {0};
   const vyre_mega_options options = {.slots = 16, .recovery = {.remake = remake_rows, .user = &r}};
@@ -390,7 +391,7 @@ TEST(megakernels_of_one_target_hear_of_a_loss_that_another_met)
   world_free(w);
 }
 
-/* ---- losses of the driver's own ------------------------------------------------------------------------------------------ */
+/* ---- losses that the driver reports -------------------------------------------------------------------------------------- */
 
 #ifndef MEGA_CPU
 
@@ -414,8 +415,8 @@ lose(void *library)
 #define LOSING "unittests/libfake-vulkan.so"
 #endif
 
-/* The second of three dispatches. */
-TEST(a_drivers_own_loss_is_met)
+/* The second of three dispatches loses the device. */
+TEST(a_loss_that_the_driver_reports_is_recovered)
 {
   world *w = start();
   vyre_target *target;
@@ -428,7 +429,7 @@ TEST(a_drivers_own_loss_is_met)
   ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.slots = w->slots}, &mega));
   ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.slots = w->slots}, &other));
   lose(library);
-  for (uint32_t i = 0; i < 4; i++) { /* the other one hears of it, too */
+  for (uint32_t i = 0; i < 4; i++) { /* the fourth dispatch is of the other megakernel, which recovers, too */
     ok(vyre_mega_dispatch(i < 3 ? mega : other, &input, &w->output, &w->stats));
     assert_int_equal(w->stats.was_recovered, i == 1 || i == 3);
     is_right(&w->output, 1);

@@ -1,19 +1,19 @@
-/* Many items of many threads while devices are lost, memory runs out, slots are damaged and publishers stop: each is done once, or
- * is a FAULT that says why.  And the order that priorities promise.
+/* Publishes many items by several threads while devices are lost, memory runs out, slots are damaged and publishers stop.  Each
+ * item is done once, or is a FAULT with a reason.  Also tests the order of priorities.
  *
- *   unit-mega-stress-cpu [-items=N]    of the first test; 1,000,000 is the number that docs/megakernel.md tells of
+ *   unit-mega-stress-cpu [-items=N]    runs N items in the first test; docs/megakernel.md has results for 1,000,000
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frail.h"
 #include "live_items.h"
 
 #ifdef __has_feature
-#if __has_feature(thread_sanitizer) /* it has not the patience */
+#if __has_feature(thread_sanitizer) /* which is too slow for all items */
 #define FEWER
 #endif
 #endif
 
-/* Slots and items, which submissions fail, and after how many recoveries they do no more: a device takes its time for each. */
+/* Numbers of slots and items, and `every` and `most` of frail.h. */
 typedef struct amount {
   uint32_t slots, items, every, most;
 } amount;
@@ -27,7 +27,7 @@ amounts(void)
 #else
   return (amount){4096, 1000000, 6, 0};
 #endif
-#elif defined(MEGA_CUDA) /* nor has a simulator */
+#elif defined(MEGA_CUDA) /* a simulator is slow */
   return device_is_real() ? (amount){4096, 1000000, 6, 10} : (amount){320, 4000, 6, 0};
 #else
   return device_is_real() ? (amount){4096, 100000, 16, 10} : (amount){4096, 8000, 16, 0};
@@ -36,7 +36,7 @@ amounts(void)
 
 static uint32_t items; /* of the first test */
 
-/* ---- each once ----------------------------------------------------------------------------------------------------------- */
+/* ---- each item once ------------------------------------------------------------------------------------------------------ */
 
 static vyre_mega_item
 item_of(uint32_t i)
@@ -71,7 +71,7 @@ TEST(every_item_is_done_once_or_a_fault)
   live_go(w, (vyre_mega_live_options){.observables = items, .slice = 16});
   live_lift_quotas(w);
   const uint32_t published =
-      live_publish_all(/* the host of the first ones stops */
+      live_publish_all(/* the first thread stops early */
                        (live_publisher){.w = w, .items = items, .item = item_of, .is_awaited = is_awaited, .is_right = is_right},
                        items / LIVE_THREADS / 3);
   ok(vyre_mega_live_drain(w->live));
@@ -96,7 +96,7 @@ TEST(every_item_is_done_once_or_a_fault)
 
 enum { EACH = 8, RING = 320 /* 64 slots of each priority */, LANES = 4 };
 
-/* Nothing is launched until all is there. */
+/* Starts a kernel that launches nothing until let_go. */
 static world *
 hold(uint32_t observables)
 {
@@ -117,8 +117,9 @@ let_go(world *w)
   ok(vyre_mega_live_drain(w->live));
 }
 
-/* Each item below CRITICAL looks at how many of the priority above have ended; those of the lowest are published first. */
-TEST(upper_priorities_end_first_while_it_is_live)
+/* Each item below CRITICAL stores the number of ended items of the next higher priority.  The lowest priority is published
+ * first. */
+TEST(higher_priorities_end_first_in_a_live_kernel)
 {
   world *w = hold(VYRE_MEGA_LEVELS * EACH);
   for (uint32_t level = VYRE_MEGA_LEVELS; level-- > 0;)
@@ -128,12 +129,12 @@ TEST(upper_priorities_end_first_while_it_is_live)
   let_go(w);
   for (uint32_t i = EACH; i < VYRE_MEGA_LEVELS * EACH; i++)
     if (live_word(w, 160 + i) != EACH)
-      fail_msg("an item of priority %u was done after %u of %d above it", i / EACH, live_word(w, 160 + i), EACH);
+      fail_msg("an item of priority %u ran after %u of %d higher ones", i / EACH, live_word(w, 160 + i), EACH);
   live_stop(w, NULL, NULL);
 }
 
-/* After 16 items of the upper two others have a turn, though there are more. */
-TEST(lower_priorities_are_not_starved_while_it_is_live)
+/* After 16 items of the two highest priorities, a lower one runs although more of them wait. */
+TEST(lower_priorities_do_not_starve_in_a_live_kernel)
 {
   enum { UPPER = 64 };
   world *w = hold(4);
@@ -144,7 +145,7 @@ TEST(lower_priorities_are_not_starved_while_it_is_live)
   let_go(w);
   const uint32_t before = live_word(w, 160);
   if (before < VYRE_MEGA_STARVED || before > VYRE_MEGA_STARVED + 2 * LANES)
-    fail_msg("the lowest had its turn after %u items of the upper two", before);
+    fail_msg("the lowest priority ran after %u items of the two highest", before);
   live_stop(w, NULL, NULL);
 }
 
