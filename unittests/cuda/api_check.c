@@ -1,19 +1,19 @@
-/* Compares api.h and symbols.def with NVIDIA's cuda.h, where there is one: compiled, and never linked.
+/* Compares api.h and symbols.def to NVIDIA's cuda.h if it is installed.  This file is compiled and never linked.
  *
- * Each function's type is made of the API's own names for ours, and has to be the type that cuda.h declares.
+ * Macros replace our types by the types of the API.  Each function's type must then be the one that cuda.h declares.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#define __CUDA_API_VERSION_INTERNAL 1 /* declares every version of a function */
+#define __CUDA_API_VERSION_INTERNAL 1 /* declares all versions of each function */
 #include <cuda.h>
 
 #include "targets/cuda/api/api.h"
 
 #define SAME_SIZE(ours, theirs) \
-  _Static_assert(sizeof(ours) == sizeof(theirs) && _Alignof(ours) == _Alignof(theirs), #ours " is not as " #theirs)
+  _Static_assert(sizeof(ours) == sizeof(theirs) && _Alignof(ours) == _Alignof(theirs), #ours " differs from " #theirs)
 #define SAME_VALUE(ours, theirs) _Static_assert((unsigned)(ours) == (unsigned)(theirs), #ours " is not " #theirs)
 #define SAME_PLACE(ours, theirs)                                                                   \
   _Static_assert(offsetof(cuda_kernel_node, ours) == offsetof(CUDA_KERNEL_NODE_PARAMS_v1, theirs), \
-                 "a kernel node's " #ours " is not where " #theirs " is")
+                 "a kernel node's " #ours " has another offset than " #theirs)
 
 SAME_SIZE(cuda_device, CUdevice);
 SAME_SIZE(cuda_address, CUdeviceptr);

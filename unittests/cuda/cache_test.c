@@ -1,5 +1,5 @@
-/* The compiled kernels that the CUDA target keeps: once in a process, and in files that are checked before they are used.  How
- * files are written and removed is common to all targets, and tested by unit-vulkan-cache.
+/* The CUDA target's caches of compiled kernels: loaded modules, and files that are checked before use.  unit-vulkan-cache tests
+ * writing and removing of files, which targets have in common.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "target.h"
@@ -8,21 +8,21 @@
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
 static char folder[] = "/tmp/vyre-cuda-cache-XXXXXX";
-static char heard[4096];
+static char remarks[4096];
 
 static void
-hear(void *user, const char *text)
+append_remark(void *user, const char *text)
 {
   (void)user;
-  const size_t length = strlen(heard);
-  snprintf(heard + length, sizeof heard - length, "%s\n", text);
+  const size_t length = strlen(remarks);
+  snprintf(remarks + length, sizeof remarks - length, "%s\n", text);
 }
 
 static vyre_target *
 open_with_folder(void)
 {
-  const vyre_target_options options = {.cache = folder, .remark = hear};
-  heard[0] = '\0';
+  const vyre_target_options options = {.cache = folder, .remark = append_remark};
+  remarks[0] = '\0';
   return test_open(&options);
 }
 
@@ -40,9 +40,9 @@ assert_compiles(uint64_t hits, uint64_t misses)
 TEST(compiled_kernels_are_found_again)
 {
   assert_compiles(0, 1);
-  assert_string_equal(heard, "");
+  assert_string_equal(remarks, "");
   assert_compiles(1, 0);
-  assert_string_equal(heard, "");
+  assert_string_equal(remarks, "");
 }
 
 TEST(a_damaged_file_is_replaced)
@@ -66,7 +66,7 @@ TEST(a_damaged_file_is_replaced)
   assert_compiles(1, 0);
 }
 
-/* The file is whole. */
+/* The file is valid, but the driver refuses its image. */
 TEST(a_file_that_the_driver_refuses_is_compiled_again)
 {
   sim.make_fail("cuModuleLoadDataEx", 1, CUDA_INVALID_IMAGE);
@@ -79,7 +79,7 @@ TEST(a_file_that_the_driver_refuses_is_compiled_again)
   test_close(target);
 }
 
-TEST(another_architecture_has_files_of_its_own)
+TEST(each_architecture_has_its_own_files)
 {
   setenv("VYRE_CUDA_SIM_SM", "90", 1);
   assert_compiles(0, 1);
@@ -120,8 +120,8 @@ TEST(an_error_has_the_compilers_message)
   test_close(target);
 }
 
-/* Other parameters would be read from the memory beside them. */
-TEST(parameters_must_be_those_of_the_text)
+/* With other parameters, the driver would read beyond them. */
+TEST(parameters_must_match_the_text)
 {
   static const struct {
     uint32_t slots, push, cut;

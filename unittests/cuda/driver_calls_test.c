@@ -1,5 +1,5 @@
-/* The simulated driver's entry points: names, calls that are to fail, devices, contexts, errors, modules, launches, and how many
- * blocks a multiprocessor holds.
+/* The simulated driver's entry points: names, injected failures, devices, contexts, errors, modules, launches, and the number of
+ * blocks on a multiprocessor.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
@@ -29,7 +29,7 @@ DRIVER_TEST(names_without_their_version_are_traps)
     *(void **)(void *)&trap = dlsym(driver_library, old);
     assert_non_null(trap);
     assert_int_equal(trap(), CUDA_NOT_SUPPORTED);
-    driver_told(names[i]);
+    driver_reported(names[i]);
     traps++;
   }
   assert_true(traps > 20);
@@ -49,20 +49,20 @@ DRIVER_TEST(any_call_can_fail)
   assert_int_equal(second, 1);
   assert_true(cu.has_failed());
   OK(cu.cuMemFree_v2(address));
-  OK(cu.cuMemAlloc_v2(&address, 16)); /* the third */
+  OK(cu.cuMemAlloc_v2(&address, 16)); /* the third call succeeds */
   OK(cu.cuMemFree_v2(address));
   assert_int_equal(cu.count("cuMemAlloc_v2"), 3);
   assert_int_equal(cu.count("cuMemFree_v2"), 2);
   assert_int_equal(cu.count("device_bytes"), 32);
   assert_int_equal(cu.count("no such"), UINT64_MAX);
-  assert_true(cu.set_failure("cuMemGetInfo_v2", 0, CUDA_UNKNOWN)); /* each */
+  assert_true(cu.set_failure("cuMemGetInfo_v2", 0, CUDA_UNKNOWN)); /* each call fails */
   for (int i = 0; i < 3; i++)
     assert_int_equal(cu.cuMemGetInfo_v2(&(size_t){0}, &(size_t){0}), CUDA_UNKNOWN);
   cu.set_failure(NULL, 0, CUDA_OK);
   OK(cu.cuMemGetInfo_v2(&(size_t){0}, &(size_t){0}));
 }
 
-DRIVER_TEST(what_runs_can_fail)
+DRIVER_TEST(executed_work_can_fail)
 {
   static const struct {
     const char *name;
@@ -78,20 +78,20 @@ DRIVER_TEST(what_runs_can_fail)
     cuda_address words = memory;
     const cuda_function add = driver_kernel("add");
     void *parameters[] = {&words, &(uint32_t){64}, &(uint32_t){1}};
-    OK(cu.cuMemsetD32Async(memory, 1, 64, stream)); /* the calls after it may tell what it came to */
+    OK(cu.cuMemsetD32Async(memory, 1, 64, stream)); /* later calls may return its error */
     cu.cuLaunchKernel(add, 1, 1, 1, 64, 1, 1, 0, stream, parameters, NULL);
     cu.cuMemcpyDtoHAsync_v2(pinned, memory, 256, stream);
     assert_int_equal(cu.cuStreamSynchronize(stream), cases[i].code);
-    assert_int_equal(cu.cuStreamQuery(stream), cases[i].code); /* and it sticks */
+    assert_int_equal(cu.cuStreamQuery(stream), cases[i].code); /* the error is sticky */
     assert_int_equal(cu.cuMemFree_v2(memory), cases[i].code);
     cu.set_failure(NULL, 0, CUDA_OK);
     assert_int_equal(cu.cuMemGetInfo_v2(&(size_t){0}, &(size_t){0}), cases[i].code);
     driver_end(cases[i].code);
   }
-  driver_setup(state); /* another context can be had */
+  driver_setup(state); /* a new context works */
 }
 
-DRIVER_TEST(a_process_can_be_lost_whole)
+DRIVER_TEST(an_error_can_disable_the_process)
 {
   driver_restart(state, "VYRE_CUDA_SIM_STICKY", "process");
   cu.set_failure("cuCtxSynchronize", 1, CUDA_MISALIGNED_ADDRESS);
@@ -113,7 +113,7 @@ DRIVER_TEST(errors_have_names_and_texts)
   assert_null(text);
 }
 
-DRIVER_TEST(devices_are_as_the_environment_says)
+DRIVER_TEST(the_environment_configures_devices)
 {
   driver_end(CUDA_OK);
   setenv("VYRE_CUDA_SIM_SM", "90", 1);
@@ -141,7 +141,7 @@ DRIVER_TEST(devices_are_as_the_environment_says)
   assert_int_equal(cu.cuMemAlloc_v2(&(cuda_address){0}, 1000), CUDA_OUT_OF_MEMORY);
   OK(cu.cuMemGetInfo_v2(&left, &total));
   assert_int_equal(total, 65536);
-  assert_in_range(left, 500, 536); /* a module's variables have some */
+  assert_in_range(left, 500, 536); /* the module's variables use some bytes */
   OK(cu.cuMemFree_v2(memory));
   driver_end(CUDA_OK);
   setenv("VYRE_CUDA_SIM_DEVICES", "0", 1);
@@ -156,7 +156,7 @@ DRIVER_TEST(contexts_are_a_stack)
 {
   cuda_context mine, current;
   const cuda_stream stream = driver_stream();
-  OK(cu.cuCtxCreate_v2(&mine, 0, 0)); /* which makes it current */
+  OK(cu.cuCtxCreate_v2(&mine, 0, 0)); /* also makes the context current */
   OK(cu.cuCtxGetCurrent(&current));
   assert_ptr_equal(current, mine);
   REFUSED(cu.cuStreamSynchronize(stream), CUDA_INVALID_HANDLE, "belongs to another context");
@@ -176,7 +176,7 @@ DRIVER_TEST(contexts_are_a_stack)
   OK(cu.cuStreamDestroy_v2(stream));
 }
 
-DRIVER_TEST(handles_are_checked)
+DRIVER_TEST(wrong_handles_are_refused)
 {
   const cuda_stream stream = driver_stream();
   const cuda_event event = driver_event();
@@ -187,15 +187,15 @@ DRIVER_TEST(handles_are_checked)
   OK(cu.cuStreamDestroy_v2(stream));
 }
 
-DRIVER_TEST(what_is_left_is_told)
+DRIVER_TEST(leaks_are_reported)
 {
   driver_memory(48);
   driver_end(CUDA_OK);
-  driver_told("of 48 bytes was not freed");
+  driver_reported("of 48 bytes was not freed");
   driver_setup(state);
   driver_stream();
   driver_end(CUDA_OK);
-  driver_told("was not destroyed before its context");
+  driver_reported("was not destroyed before its context");
 }
 
 /* ---- modules and launches ------------------------------------------------------------------------------------------------ */
@@ -223,16 +223,16 @@ DRIVER_TEST(launches_have_limits)
   OK(cu.cuCtxSynchronize());
 }
 
-DRIVER_TEST(cooperative_launches_fit)
+DRIVER_TEST(cooperative_launches_must_fit)
 {
   cuda_address words = driver_memory(64);
   void *parameters[] = {&words};
   const cuda_function meet = driver_kernel("meet");
   int blocks;
   OK(cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, meet, 1024, 0));
-  assert_int_equal(blocks, 2); /* of 2,048 threads, which an sm_80 has */
+  assert_int_equal(blocks, 2); /* an sm_80 has 2,048 threads */
   OK(cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, driver_kernel("shares"), 32, 0));
-  assert_int_equal(blocks, 3); /* of 164 KiB */
+  assert_int_equal(blocks, 3); /* an sm_80 has 164 KiB of shared memory */
   OK(cu.cuMemsetD32Async(words, 0, 1, NULL));
   OK(cu.cuLaunchCooperativeKernel(meet, 8, 1, 1, 1024, 1, 1, 0, NULL, parameters));
   OK(cu.cuCtxSynchronize());
@@ -244,7 +244,7 @@ DRIVER_TEST(cooperative_launches_fit)
   OK(cu.cuMemFree_v2(words));
 }
 
-/* Not all blocks are there. */
+/* Not all blocks are resident. */
 DRIVER_TEST(a_grid_barrier_without_a_cooperative_launch_hangs)
 {
   cuda_address words = driver_memory(64);
@@ -254,7 +254,7 @@ DRIVER_TEST(a_grid_barrier_without_a_cooperative_launch_hangs)
   driver_end(CUDA_LAUNCH_TIMEOUT);
 }
 
-DRIVER_TEST(a_trap_sticks)
+DRIVER_TEST(a_trap_is_a_sticky_error)
 {
   OK(launch("stops", 1, 1, 0));
   REFUSED(cu.cuCtxSynchronize(), CUDA_LAUNCH_FAILED, "kernel stops");
@@ -265,14 +265,14 @@ DRIVER_TEST(a_trap_sticks)
 DRIVER_TEST(a_watchdog_ends_kernels)
 {
   cuda_address address;
-  driver_restart(state, "VYRE_CUDA_SIM_WATCHDOG", "1"); /* of a second */
+  driver_restart(state, "VYRE_CUDA_SIM_WATCHDOG", "1"); /* one second */
   driver_mapped(&address);
-  OK(driver_launch("bell", 1, NULL, (void *[]){&address})); /* which nobody rings */
+  OK(driver_launch("bell", 1, NULL, (void *[]){&address})); /* the host never sets word 0 */
   REFUSED(cu.cuCtxSynchronize(), CUDA_LAUNCH_TIMEOUT, "the watchdog expired");
   driver_end(CUDA_LAUNCH_TIMEOUT);
 }
 
-DRIVER_TEST(a_module_has_its_variables)
+DRIVER_TEST(a_module_has_variables)
 {
   cuda_address counter;
   size_t size;
@@ -288,7 +288,7 @@ DRIVER_TEST(a_module_has_its_variables)
   assert_int_equal(cu.cuModuleGetFunction(&(cuda_function){0}, driver_module, "no_such"), CUDA_NOT_FOUND);
 }
 
-DRIVER_TEST(unloaded_modules_are_not_used)
+DRIVER_TEST(unloaded_modules_are_refused)
 {
   cuda_module module;
   cuda_function count;
@@ -301,7 +301,7 @@ DRIVER_TEST(unloaded_modules_are_not_used)
   REFUSED(cu.cuModuleUnload(module), CUDA_INVALID_HANDLE, "is already destroyed");
 }
 
-DRIVER_TEST(the_compiler_has_a_log)
+DRIVER_TEST(the_compiler_writes_a_log)
 {
   char log[200] = "untouched";
   cuda_jit_option options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_SIZE};
@@ -357,35 +357,35 @@ blocks(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared)
   return call(sm, registers, threads, shared);
 }
 
-/* cuda_occupancy.h of CUDA 13.0 says these. */
-TEST(blocks_are_those_of_the_calculator)
+/* The numbers are those of cuda_occupancy.h of CUDA 13.0. */
+TEST(blocks_equal_known_results_of_the_calculator)
 {
   static const struct {
     uint32_t registers, threads, shared, blocks[ARCHITECTURES];
   } known[] = {
-      {32, 1024, 0, {1, 2, 1, 1, 1, 2, 2, 1}},       /* threads */
-      {33, 32, 0, {16, 32, 16, 16, 24, 32, 32, 24}}, /* blocks */
-      {48, 64, 0, {16, 20, 16, 16, 20, 20, 20, 20}}, /* registers: 21 times 3,072 would fit, but not in four parts */
-      {123, 64, 0, {8, 8, 8, 8, 8, 8, 8, 8}},        /* and 256 at a time */
+      {32, 1024, 0, {1, 2, 1, 1, 1, 2, 2, 1}},       /* limited by threads */
+      {33, 32, 0, {16, 32, 16, 16, 24, 32, 32, 24}}, /* limited by blocks */
+      {48, 64, 0, {16, 20, 16, 16, 20, 20, 20, 20}}, /* by registers: 21 times 3,072 fit, but not in four partitions */
+      {123, 64, 0, {8, 8, 8, 8, 8, 8, 8, 8}},        /* by registers, in units of 256 */
       {155, 64, 0, {6, 6, 6, 6, 6, 6, 6, 6}},
       {40, 96, 0, {10, 16, 16, 16, 16, 16, 16, 16}},
-      {255, 256, 0, {1, 1, 1, 1, 1, 1, 1, 1}},      /* all registers, */
-      {255, 288, 0, {0, 0, 0, 0, 0, 0, 0, 0}},      /* and more */
-      {24, 128, 16384, {4, 9, 5, 9, 5, 13, 13, 5}}, /* shared memory, and the driver's own 1 KiB */
+      {255, 256, 0, {1, 1, 1, 1, 1, 1, 1, 1}},      /* all registers */
+      {255, 288, 0, {0, 0, 0, 0, 0, 0, 0, 0}},      /* more registers than there are */
+      {24, 128, 16384, {4, 9, 5, 9, 5, 13, 13, 5}}, /* by shared memory, of which the driver reserves 1 KiB */
       {24, 128, 49152, {1, 3, 2, 3, 2, 4, 4, 2}},
-      {24, 64, 6528, {9, 22, 13, 16, 13, 30, 30, 13}}, /* 128 bytes at a time, 256 of sm_75 */
+      {24, 64, 6528, {9, 22, 13, 16, 13, 30, 30, 13}}, /* in units of 128 bytes, 256 on sm_75 */
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     for (uint32_t a = 0; a < ARCHITECTURES; a++)
       assert_int_equal(blocks(architectures[a], known[i].registers, known[i].threads, known[i].shared), known[i].blocks[a]);
 }
 
-TEST(what_does_not_fit_is_none)
+TEST(no_block_of_an_oversized_kernel_fits)
 {
   assert_int_equal(blocks(90, 16, 0, 0), 0);
   assert_int_equal(blocks(90, 16, 1025, 0), 0);
   assert_int_equal(blocks(90, 16, 32, 49153), 0);
-  assert_int_equal(blocks(70, 16, 32, 0), 0); /* an architecture that the simulator does not have */
+  assert_int_equal(blocks(70, 16, 32, 0), 0); /* the simulator lacks the architecture */
   assert_int_equal(blocks(90, 16, 1024, 49152), 2);
 }
 
@@ -413,7 +413,7 @@ calculated(uint32_t sm, uint32_t registers, uint32_t threads, uint32_t shared, i
   return result.activeBlocksPerMultiprocessor;
 }
 
-TEST(the_calculator_says_the_same)
+TEST(blocks_equal_those_of_the_calculator)
 {
   static const uint32_t shared[] = {0, 1, 127, 128, 1024, 5000, 12288, 33000, 49152};
   static const int most_threads[ARCHITECTURES] = {1024, 2048, 1536, 1536, 1536, 2048, 2048, 1536},

@@ -1,4 +1,4 @@
-/* See driver_fixture.h.
+/* Implements driver_fixture.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
@@ -23,7 +23,7 @@ const char driver_text[] = //
     "  mul.wide.u32 %rd2, %r3, 4; add.s64 %rd1, %rd1, %rd2;\n"
     "  ld.global.u32 %r4, [%rd1]; add.u32 %r4, %r4, %r2; st.global.u32 [%rd1], %r4;\n"
     "  ret;\n}\n"
-    /* Tries to swap word 0, which is never what it expects, until word 1 is not 0. */
+    /* Tries compare-and-swap of word 0 with a value that it never has, until word 1 is not 0. */
     ".visible .entry clash(.param .u64 words)\n{\n"
     "  .reg .pred %p<2>;\n  .reg .b32 %r<5>;\n  .reg .b64 %d<2>;\n"
     "  ld.param.u64 %d1, [words];\n"
@@ -34,13 +34,13 @@ const char driver_text[] = //
     "  setp.eq.u32 %p1, %r3, 0;\n"
     "  @%p1 bra AGAIN;\n"
     "  ret;\n}\n"
-    /* Says that it runs in word 1, waits until word 0 is not 0, and answers in word 2. */
+    /* Sets word 1 to 1, waits until word 0 is not 0, and stores word 0 plus 1 to word 2. */
     ".visible .entry bell(.param .u64 words)\n{\n"
     "  .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p<2>;\n"
     "  ld.param.u64 %rd1, [words]; mov.u32 %r1, 1; st.release.sys.global.u32 [%rd1+4], %r1;\n"
     "$ring: ld.acquire.sys.global.u32 %r2, [%rd1]; setp.eq.u32 %p1, %r2, 0; @!%p1 bra $rung; nanosleep.u32 100; bra $ring;\n"
     "$rung: add.u32 %r2, %r2, 1; st.release.sys.global.u32 [%rd1+8], %r2; ret;\n}\n"
-    /* Each block adds to word 0 and waits until all have. */
+    /* Each block adds 1 to word 0, and waits until all blocks did. */
     ".visible .entry meet(.param .u64 words)\n{\n"
     "  .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p<2>;\n"
     "  ld.param.u64 %rd1, [words]; mov.u32 %r3, %nctaid.x; atom.acq_rel.gpu.global.add.u32 %r1, [%rd1], 1;\n"
@@ -131,11 +131,11 @@ driver_restart(void **state, const char *variable, const char *value)
 }
 
 void
-driver_told(const char *words)
+driver_reported(const char *words)
 {
-  const char *told = cu.messages(), *end = strchr(told, '\n');
-  if (!strstr(told, words) || !end || end[1])
-    fail_msg("\"%s\" should be told in one line, and this is: \"%s\"", words, told);
+  const char *text = cu.messages(), *end = strchr(text, '\n');
+  if (!strstr(text, words) || !end || end[1])
+    fail_msg("expected one line with \"%s\", but the messages are: \"%s\"", words, text);
   cu.clear();
 }
 
@@ -158,7 +158,7 @@ driver_add(cuda_address data, uint32_t count, uint32_t addend, cuda_stream strea
 {
   void *parameters[] = {&data, &count, &addend};
   OK(cu.cuLaunchKernel(driver_kernel("add"), (count + 63) / 64, 1, 1, 64, 1, 1, 0, stream, parameters, NULL));
-  data = count = addend = 0; /* they were copied */
+  data = count = addend = 0; /* the launch copies its parameters */
 }
 
 cuda_stream

@@ -1,9 +1,9 @@
-/* The simulated driver's memory: what it is made of, bounds, use after free, pinned memory.
+/* The simulated driver's memory: poison, bounds, use after free, pinned memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
 
-DRIVER_TEST(device_memory_is_poisoned_and_apart)
+DRIVER_TEST(device_memory_is_poisoned_and_separate)
 {
   const cuda_address first = driver_memory(100), second = driver_memory(100);
   uint32_t words[25];
@@ -11,17 +11,17 @@ DRIVER_TEST(device_memory_is_poisoned_and_apart)
   for (int i = 0; i < 25; i++)
     assert_int_equal(words[i], 0xdbdbdbdb);
   assert_int_equal(first % 256, 0);
-  assert_int_equal(first % 512, 256); /* no more than is promised */
+  assert_int_equal(first % 512, 256); /* no better alignment than documented */
   assert_true(second - first > 65536);
-  assert_true(first >> 47 != 0); /* no host has it */
+  assert_true(first >> 47 != 0); /* not an address of the host */
   OK(cu.cuMemFree_v2(first));
   OK(cu.cuMemFree_v2(second));
   const cuda_address third = driver_memory(100);
-  assert_true(third > second); /* nothing is used again */
+  assert_true(third > second); /* addresses are never reused */
   OK(cu.cuMemFree_v2(third));
 }
 
-DRIVER_TEST(copies_are_within_bounds)
+DRIVER_TEST(copies_out_of_bounds_are_refused)
 {
   const cuda_address memory = driver_memory(64);
   uint32_t words[17] = {1, 2, 3};
@@ -36,7 +36,7 @@ DRIVER_TEST(copies_are_within_bounds)
   OK(cu.cuMemFree_v2(memory));
 }
 
-DRIVER_TEST(fills_have_their_widths)
+DRIVER_TEST(fills_of_each_width_write_their_bytes)
 {
   const cuda_address memory = driver_memory(32);
   uint8_t bytes[32];
@@ -51,7 +51,7 @@ DRIVER_TEST(fills_have_their_widths)
   OK(cu.cuMemFree_v2(memory));
 }
 
-DRIVER_TEST(freed_memory_is_none)
+DRIVER_TEST(freed_memory_is_refused)
 {
   const cuda_address memory = driver_memory(64);
   uint32_t word = 1;
@@ -61,7 +61,7 @@ DRIVER_TEST(freed_memory_is_none)
   REFUSED(cu.cuMemFree_v2(memory), CUDA_INVALID_VALUE, "which was freed");
 }
 
-DRIVER_TEST(memory_is_freed_after_the_wait)
+DRIVER_TEST(freeing_memory_in_use_is_reported)
 {
   const cuda_stream stream = driver_stream();
   cuda_address memory = driver_memory(64);
@@ -72,7 +72,7 @@ DRIVER_TEST(memory_is_freed_after_the_wait)
   OK(cu.cuMemsetD8Async(memory, 1, 64, stream));
   OK(cu.cuMemFree_v2(memory));
   assert_non_null(strstr(cu.messages(), "is still used: the host has not waited for a fill"));
-  const cuda_result late = cu.cuStreamSynchronize(stream); /* it may have been done before */
+  const cuda_result late = cu.cuStreamSynchronize(stream); /* the fill may have run before the free */
   assert_true(late == CUDA_OK || late == CUDA_ILLEGAL_ADDRESS);
   OK(cu.cuStreamDestroy_v2(stream) == late ? CUDA_OK : CUDA_UNKNOWN);
   cu.clear();
@@ -80,7 +80,7 @@ DRIVER_TEST(memory_is_freed_after_the_wait)
     driver_end(late);
 }
 
-DRIVER_TEST(a_kernel_finds_no_freed_memory)
+DRIVER_TEST(a_kernel_cannot_access_freed_memory)
 {
   const cuda_stream stream = driver_stream();
   cuda_address memory = driver_memory(64);
@@ -91,7 +91,7 @@ DRIVER_TEST(a_kernel_finds_no_freed_memory)
   driver_end(CUDA_ILLEGAL_ADDRESS);
 }
 
-DRIVER_TEST(a_kernel_stays_within_bounds)
+DRIVER_TEST(accesses_out_of_bounds_are_faults)
 {
   static const struct {
     int offset;
@@ -111,7 +111,7 @@ DRIVER_TEST(a_kernel_stays_within_bounds)
   }
 }
 
-DRIVER_TEST(pinned_memory_is_the_hosts)
+DRIVER_TEST(mapped_memory_is_shared_with_the_host)
 {
   uint32_t *plain = driver_pinned(64);
   cuda_address address;
@@ -131,15 +131,15 @@ DRIVER_TEST(pinned_memory_is_the_hosts)
   OK(cu.cuMemFreeHost(plain));
 }
 
-/* By their host's address: those of the page that are not the allocation's, and the pages around it, are nobody's. */
-DRIVER_TEST(copies_stay_within_pinned_memory)
+/* Copies by host addresses may not use the rest of the allocation's page, or the pages around it. */
+DRIVER_TEST(copies_outside_pinned_memory_are_refused)
 {
   const cuda_address memory = driver_memory(128);
   uint8_t *pinned = (uint8_t *)driver_pinned(64);
   static const struct {
     int first;
     size_t size;
-    const char *told;
+    const char *words;
   } cases[] = {{0, 65, "65 bytes from byte 0 of the host's pinned memory"},
                {64, 4, "4 bytes from byte 64 of the host's pinned memory"},
                {4092, 16, "16 bytes from byte 4092"},
@@ -148,7 +148,7 @@ DRIVER_TEST(copies_stay_within_pinned_memory)
   OK(cu.cuMemsetD8Async(memory, 7, 128, NULL));
   OK(cu.cuCtxSynchronize());
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    REFUSED(cu.cuMemcpyHtoDAsync_v2(memory, pinned + cases[i].first, cases[i].size, NULL), CUDA_INVALID_VALUE, cases[i].told);
+    REFUSED(cu.cuMemcpyHtoDAsync_v2(memory, pinned + cases[i].first, cases[i].size, NULL), CUDA_INVALID_VALUE, cases[i].words);
     REFUSED(cu.cuMemcpyDtoHAsync_v2(pinned + cases[i].first, memory, cases[i].size, NULL), CUDA_INVALID_VALUE, "out of its bounds");
   }
   OK(cu.cuMemcpyDtoHAsync_v2(pinned, memory, 64, NULL));
@@ -159,12 +159,12 @@ DRIVER_TEST(copies_stay_within_pinned_memory)
   pinned = (uint8_t *)driver_pinned(64);
   pinned[66] = 1;
   OK(cu.cuMemFreeHost(pinned));
-  driver_told("wrote to byte 66 of pinned memory");
+  driver_reported("wrote to byte 66 of pinned memory");
   OK(cu.cuMemFree_v2(memory));
 }
 
-/* By the device's address of mapped memory, fills and copies are held to the allocation's bytes, too. */
-DRIVER_TEST(device_addresses_stay_within_pinned_memory)
+/* Fills and copies by device addresses of mapped memory may not leave the allocation, either. */
+DRIVER_TEST(device_addresses_outside_pinned_memory_are_refused)
 {
   static uint32_t registered[1024];
   cuda_address address[2];
@@ -186,11 +186,11 @@ DRIVER_TEST(device_addresses_stay_within_pinned_memory)
   OK(cu.cuMemFree_v2(memory));
 }
 
-DRIVER_TEST(a_kernel_stays_within_pinned_memory)
+DRIVER_TEST(a_kernel_cannot_leave_pinned_memory)
 {
   static const struct {
     int offset;
-    const char *told;
+    const char *words;
   } cases[] = {{64, "4 bytes from byte 64 of pinned memory"},
                {4096, "4 bytes from byte 4096 of pinned memory"},
                {-4, "outside of global memory"}};
@@ -203,7 +203,7 @@ DRIVER_TEST(a_kernel_stays_within_pinned_memory)
     OK(driver_launch("load", 1, NULL, (void *[]){&good}));
     OK(cu.cuCtxSynchronize());
     OK(driver_launch("load", 1, NULL, (void *[]){&bad}));
-    REFUSED(cu.cuCtxSynchronize(), CUDA_ILLEGAL_ADDRESS, cases[i].told);
+    REFUSED(cu.cuCtxSynchronize(), CUDA_ILLEGAL_ADDRESS, cases[i].words);
     driver_end(CUDA_ILLEGAL_ADDRESS);
   }
 }

@@ -1,4 +1,4 @@
-/* Streams, events, graphs and capture of the simulated driver: what is late, what is ordered, and what races.
+/* Streams, events, graphs and capture of the simulated driver: delays, orders and races.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
@@ -21,21 +21,21 @@ restart_with_seed(void **state, int seed)
   unsetenv("VYRE_CUDA_SIM_SEED");
 }
 
-/* Waits for all work, after which the driver's only message has these words. */
+/* Waits for all work, and asserts that the driver's only message contains `words`. */
 static void
 finish_with(const char *words)
 {
   OK(cu.cuCtxSynchronize());
-  driver_told(words);
+  driver_reported(words);
 }
 
-STREAMS_TEST(pinned_sources_are_read_late)
+STREAMS_TEST(pinned_sources_are_read_later)
 {
   s.pinned[0] = 1;
   OK(cu.cuMemcpyHtoDAsync_v2(s.memory, s.pinned, WORDS * 4, s.one));
-  s.pinned[0] = 2; /* which it must not */
+  s.pinned[0] = 2; /* an error of the host */
   OK(cu.cuStreamSynchronize(s.one));
-  driver_told("the host changed pinned memory");
+  driver_reported("the host changed pinned memory");
   OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.one));
   OK(cu.cuStreamSynchronize(s.one));
   assert_int_equal(s.result[0], 2);
@@ -46,24 +46,24 @@ STREAMS_TEST(plain_sources_are_read_at_once)
   uint32_t plain[WORDS] = {1};
   OK(cu.cuMemcpyHtoDAsync_v2(s.memory, plain, sizeof plain, s.one));
   plain[0] = 2;
-  OK(cu.cuMemcpyDtoHAsync_v2(plain, s.memory, 4, s.one)); /* and written before it returns */
+  OK(cu.cuMemcpyDtoHAsync_v2(plain, s.memory, 4, s.one)); /* results are written before the call returns */
   assert_int_equal(plain[0], 1);
 }
 
-STREAMS_TEST(results_come_with_the_wait)
+STREAMS_TEST(results_arrive_with_the_wait)
 {
   s.result[5] = 77;
   OK(cu.cuMemsetD32Async(s.memory, 3, WORDS, s.one));
   OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.one));
   assert_int_equal(cu.cuStreamQuery(s.one), CUDA_NOT_READY);
-  assert_int_not_equal(cu.cuEventQuery(s.event), CUDA_NOT_READY); /* it was never recorded */
+  assert_int_not_equal(cu.cuEventQuery(s.event), CUDA_NOT_READY); /* the event was never recorded */
   OK(cu.cuStreamSynchronize(s.one));
   OK(cu.cuStreamQuery(s.one));
   assert_int_equal(s.result[5], 3);
 }
 
-/* Reading them before it is told, whether the copy is done or not; other bytes may be used. */
-STREAMS_TEST(results_are_not_read_before)
+/* Reading the bytes of a copy before a wait is reported, whether the copy is done or not.  Other bytes may be used. */
+STREAMS_TEST(reading_results_before_the_wait_is_a_race)
 {
   volatile uint32_t *words = s.result;
   words[0] = 1;
@@ -78,15 +78,15 @@ STREAMS_TEST(results_are_not_read_before)
   assert_int_equal(words[10] + words[19], 6);
   OK(cu.cuMemcpyDtoHAsync_v2(s.result + 10, s.memory, 40, s.one));
   (void)words[19];
-  driver_told("race: the host uses byte 76 of pinned memory");
+  driver_reported("race: the host uses byte 76 of pinned memory");
   OK(cu.cuStreamSynchronize(s.one));
   OK(cu.cuMemcpyDtoHAsync_v2(s.result + 10, s.memory, 40, s.two));
-  OK(cu.cuStreamSynchronize(s.one)); /* the wrong one */
+  OK(cu.cuStreamSynchronize(s.one)); /* the wrong stream */
   words[10] = 1;
-  driver_told("race: the host uses byte 40 of pinned memory");
+  driver_reported("race: the host uses byte 40 of pinned memory");
 }
 
-STREAMS_TEST(a_host_that_asks_gets_on)
+STREAMS_TEST(polling_an_event_makes_progress)
 {
   OK(cu.cuMemsetD32Async(s.memory, 3, WORDS, s.one));
   OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.one));
@@ -100,8 +100,8 @@ STREAMS_TEST(a_host_that_asks_gets_on)
   assert_int_equal(cu.count("waits"), 1);
 }
 
-/* Whatever the seed. */
-STREAMS_TEST(a_stream_is_in_order)
+/* The order does not depend on the seed. */
+STREAMS_TEST(a_stream_runs_in_order)
 {
   for (int seed = 0; seed < SEEDS; seed++) {
     restart_with_seed(state, seed);
@@ -129,14 +129,14 @@ STREAMS_TEST(events_order_streams)
     OK(cu.cuStreamWaitEvent(s.two, s.event, 0));
     driver_add(s.memory, WORDS, 1, s.two);
     OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.two));
-    OK(cu.cuStreamSynchronize(s.two)); /* which waits for the other one's, too */
+    OK(cu.cuStreamSynchronize(s.two)); /* also waits for the first stream, by the event */
     assert_int_equal(s.result[WORDS - 1], 3);
     OK(cu.cuMemFree_v2(s.memory));
     s.memory = driver_memory(WORDS * 4);
   }
 }
 
-STREAMS_TEST(without_an_event_they_race)
+STREAMS_TEST(streams_without_an_event_race)
 {
   OK(cu.cuMemsetD32Async(s.memory, 1, WORDS, s.one));
   OK(cu.cuStreamSynchronize(s.one));
@@ -149,7 +149,7 @@ STREAMS_TEST(without_an_event_they_race)
   driver_add(s.memory, WORDS, 1, s.one);
   OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, 4, s.two));
   finish_with("race: ");
-  /* The wait of a host orders as an event does, and so does a stream's own order. */
+  /* A wait of the host orders as an event does.  So does the order of a stream. */
   driver_add(s.memory, WORDS, 1, s.one);
   driver_add(s.other, WORDS, 1, s.two);
   OK(cu.cuStreamSynchronize(s.one));
@@ -182,7 +182,7 @@ STREAMS_TEST(a_wait_does_not_order_earlier_work_of_other_streams)
   }
 }
 
-/* What is atomic on both sides does not; what one of them does weakly does. */
+/* Accesses that are atomic on both sides do not race.  A weak access on one side does. */
 STREAMS_TEST(atomics_do_not_race)
 {
   void *parameters[] = {&s.memory};
@@ -204,12 +204,12 @@ STREAMS_TEST(different_bytes_do_not_race)
   driver_add(s.memory, WORDS / 2, 1, s.one);
   driver_add(s.memory + WORDS / 2 * 4, WORDS / 2, 2, s.two);
   OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.other, 4, s.one));
-  OK(cu.cuMemcpyDtoHAsync_v2(s.result + 1, s.other, 4, s.two)); /* both read */
+  OK(cu.cuMemcpyDtoHAsync_v2(s.result + 1, s.other, 4, s.two)); /* both only read s.other */
   OK(cu.cuCtxSynchronize());
 }
 
-/* A stream that blocks is ordered with the one without a handle, one that does not is not. */
-STREAMS_TEST(the_stream_without_a_handle_orders_blocking_ones)
+/* A blocking stream is ordered with the default stream, and a non-blocking one is not. */
+STREAMS_TEST(the_default_stream_orders_blocking_streams)
 {
   cuda_stream blocking;
   OK(cu.cuStreamCreate(&blocking, 0));
@@ -224,8 +224,8 @@ STREAMS_TEST(the_stream_without_a_handle_orders_blocking_ones)
   OK(cu.cuStreamDestroy_v2(blocking));
 }
 
-/* Host and kernel have memory in common, and other streams go on meanwhile. */
-STREAMS_TEST(a_kernel_waits_for_the_hosts_bell)
+/* Host and kernel share memory.  Other streams run while the kernel waits. */
+STREAMS_TEST(a_kernel_waits_for_a_word_of_the_host)
 {
   cuda_address address;
   _Atomic uint32_t *words = driver_mapped(&address);
@@ -233,7 +233,7 @@ STREAMS_TEST(a_kernel_waits_for_the_hosts_bell)
     words[0] = words[1] = words[2] = 0;
     OK(driver_launch("bell", 1, s.one, (void *[]){&address}));
     while (atomic_load(&words[1]) == 0)
-      ; /* it begins although nobody waits */
+      ; /* the kernel begins without a wait of the host */
     OK(cu.cuMemsetD32Async(s.memory, 8, WORDS, s.two));
     OK(cu.cuMemcpyDtoHAsync_v2(s.result, s.memory, WORDS * 4, s.two));
     OK(cu.cuStreamSynchronize(s.two));
@@ -247,8 +247,8 @@ STREAMS_TEST(a_kernel_waits_for_the_hosts_bell)
   OK(cu.cuMemFreeHost((void *)words));
 }
 
-/* A compare and swap that fails writes what it read, and the host's word is gone, sooner or later. */
-STREAMS_TEST(what_the_host_writes_under_a_swap_is_lost)
+/* A failed compare-and-swap writes the value that it read.  Sooner or later, this undoes a store of the host. */
+STREAMS_TEST(a_failed_swap_may_undo_a_write_by_the_host)
 {
   enum { TRIES = 100000000, LOOKS = 4 };
   cuda_address address;
@@ -266,7 +266,7 @@ STREAMS_TEST(what_the_host_writes_under_a_swap_is_lost)
   OK(cu.cuMemFreeHost((void *)words));
 }
 
-STREAMS_TEST(events_have_their_time)
+STREAMS_TEST(events_measure_time)
 {
   cuda_event end = driver_event(), without;
   float milliseconds = -1;
@@ -286,7 +286,7 @@ STREAMS_TEST(events_have_their_time)
   OK(cu.cuEventDestroy_v2(without));
 }
 
-STREAMS_TEST(a_context_ends_when_its_streams_have)
+STREAMS_TEST(destroying_a_context_with_work_is_reported)
 {
   cuda_context second;
   cuda_stream stream;
@@ -298,10 +298,10 @@ STREAMS_TEST(a_context_ends_when_its_streams_have)
   to = driver_pinned(64);
   OK(cu.cuMemcpyDtoHAsync_v2(to, words, 64, stream));
   OK(cu.cuCtxDestroy_v2(second));
-  const char *told = cu.messages();
-  assert_non_null(strstr(told, "streams of the context still have work"));
-  assert_non_null(strstr(told, "64 bytes was not freed"));
-  assert_non_null(strstr(told, "was not destroyed before its context"));
+  const char *text = cu.messages();
+  assert_non_null(strstr(text, "streams of the context still have work"));
+  assert_non_null(strstr(text, "64 bytes was not freed"));
+  assert_non_null(strstr(text, "was not destroyed before its context"));
   cu.clear();
 }
 
@@ -350,7 +350,7 @@ instantiate(void)
   return exec;
 }
 
-/* The capture ends, and has no graph. */
+/* Asserts that the first stream's capture is invalid, and ends it without a graph. */
 static void
 assert_invalid(void)
 {
@@ -369,17 +369,17 @@ STREAMS_TEST(a_capture_runs_nothing)
   s.pinned[0] = 5;
   begin();
   OK(cu.cuMemcpyHtoDAsync_v2(s.memory, s.pinned, 4, s.one));
-  driver_add(s.memory, WORDS, 2, s.one); /* whose parameters are gone then */
+  driver_add(s.memory, WORDS, 2, s.one); /* the graph copies the parameters */
   OK(cu.cuMemcpyDtoDAsync_v2(s.other, s.memory, 4, s.one));
   const cuda_graph_exec exec = instantiate();
   assert_int_equal(cu.count("run:kernel"), 0);
   assert_int_equal(word(s.memory), 0);
-  s.pinned[0] = 6; /* which is read whenever it runs */
+  s.pinned[0] = 6; /* each launch of the graph reads it */
   OK(cu.cuGraphLaunch(exec, s.one));
   assert_int_equal(word(s.other), 8);
   s.pinned[0] = 7;
   OK(cu.cuGraphLaunch(exec, s.one));
-  OK(cu.cuGraphLaunch(exec, s.two)); /* after the first, for it is the same one */
+  OK(cu.cuGraphLaunch(exec, s.two)); /* launches of one graph run one after the other */
   OK(cu.cuStreamSynchronize(s.two));
   assert_int_equal(word(s.other), 9);
   assert_int_equal(cu.count("run:kernel"), 3);
@@ -387,7 +387,7 @@ STREAMS_TEST(a_capture_runs_nothing)
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-STREAMS_TEST(launches_of_a_graph_are_changed)
+STREAMS_TEST(launches_of_a_graph_can_be_changed)
 {
   cuda_capture_status status;
   cuda_graph graph, same;
@@ -408,7 +408,7 @@ STREAMS_TEST(launches_of_a_graph_are_changed)
   OK(cu.cuStreamEndCapture(s.one, &same));
   assert_ptr_equal(same, graph);
   OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
-  OK(cu.cuGraphLaunch(exec, s.one)); /* as it is now, whenever it runs */
+  OK(cu.cuGraphLaunch(exec, s.one)); /* uses the parameters of this moment */
   uint32_t words = 1, addend = 10;
   void *parameters[] = {&s.memory, &words, &addend};
   cuda_kernel_node node = {driver_kernel("add"), {1, 1, 1}, {64, 1, 1}, 0, parameters, NULL};
@@ -424,20 +424,20 @@ STREAMS_TEST(launches_of_a_graph_are_changed)
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-STREAMS_TEST(graphs_use_memory_that_is_there)
+STREAMS_TEST(graphs_with_freed_memory_are_refused)
 {
-  const cuda_address gone = driver_memory(64);
+  const cuda_address freed = driver_memory(64);
   begin();
-  OK(cu.cuMemsetD32Async(gone, 1, 16, s.one));
+  OK(cu.cuMemsetD32Async(freed, 1, 16, s.one));
   const cuda_graph_exec exec = instantiate();
   OK(cu.cuGraphLaunch(exec, s.one));
   OK(cu.cuStreamSynchronize(s.one));
-  OK(cu.cuMemFree_v2(gone));
+  OK(cu.cuMemFree_v2(freed));
   REFUSED(cu.cuGraphLaunch(exec, s.one), CUDA_INVALID_VALUE, "which was freed");
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-STREAMS_TEST(some_calls_end_a_capture)
+STREAMS_TEST(some_calls_invalidate_a_capture)
 {
   cuda_address address;
   uint32_t plain = 1;
@@ -453,19 +453,19 @@ STREAMS_TEST(some_calls_end_a_capture)
   begin();
   REFUSED(cu.cuMemcpyHtoDAsync_v2(s.memory, &plain, 4, s.one), CUDA_STREAM_CAPTURE_UNSUPPORTED, "is not pinned");
   assert_invalid();
-  OK(cu.cuStreamBeginCapture_v2(s.one, CUDA_CAPTURE_RELAXED)); /* which allows this */
+  OK(cu.cuStreamBeginCapture_v2(s.one, CUDA_CAPTURE_RELAXED)); /* allows these calls */
   OK(cu.cuMemAlloc_v2(&address, 16));
   OK(cu.cuMemFree_v2(address));
   OK(cu.cuGraphExecDestroy(instantiate()));
 }
 
-STREAMS_TEST(captured_events_are_no_real_ones)
+STREAMS_TEST(captured_events_cannot_be_queried)
 {
   begin();
   OK(cu.cuEventRecord(s.event, s.one));
   REFUSED(cu.cuEventQuery(s.event), CUDA_CAPTURED_EVENT, "recorded in a capture");
   assert_invalid();
-  OK(cu.cuEventRecord(s.event, s.one)); /* again, and really */
+  OK(cu.cuEventRecord(s.event, s.one)); /* outside of a capture */
   OK(cu.cuEventSynchronize(s.event));
   OK(cu.cuEventRecord(s.event, s.two));
   begin();
@@ -473,12 +473,12 @@ STREAMS_TEST(captured_events_are_no_real_ones)
   assert_invalid();
 }
 
-STREAMS_TEST(streams_join_a_capture)
+STREAMS_TEST(streams_may_join_a_capture)
 {
   cuda_graph graph;
   begin_both();
   driver_add(s.memory, 1, 3, s.one);
-  driver_add(s.other, 1, 4, s.two); /* beside it */
+  driver_add(s.other, 1, 4, s.two); /* not ordered with the first launch */
   OK(cu.cuEventRecord(s.back, s.two));
   REFUSED(cu.cuStreamEndCapture(s.two, &graph), CUDA_STREAM_CAPTURE_UNMATCHED, "began in another stream");
   assert_invalid();
@@ -501,7 +501,7 @@ STREAMS_TEST(streams_join_a_capture)
   OK(cu.cuGraphExecDestroy(exec));
 }
 
-STREAMS_TEST(nodes_that_nothing_orders_race)
+STREAMS_TEST(unordered_nodes_race)
 {
   begin_both();
   driver_add(s.memory, 1, 3, s.one);
@@ -510,7 +510,7 @@ STREAMS_TEST(nodes_that_nothing_orders_race)
   const cuda_graph_exec exec = instantiate();
   OK(cu.cuGraphLaunch(exec, s.one));
   OK(cu.cuStreamSynchronize(s.one));
-  driver_told("race: nodes 0 and 1");
+  driver_reported("race: nodes 0 and 1");
   OK(cu.cuGraphExecDestroy(exec));
 }
 
@@ -528,7 +528,7 @@ STREAMS_TEST(captures_do_not_merge)
   REFUSED(cu.cuStreamBeginCapture_v2(NULL, CUDA_CAPTURE_RELAXED), CUDA_STREAM_CAPTURE_UNSUPPORTED, "cannot capture");
 }
 
-STREAMS_TEST(blocking_streams_capture_alone)
+STREAMS_TEST(the_default_stream_invalidates_captures_of_blocking_streams)
 {
   cuda_stream blocking;
   cuda_graph graph;
@@ -537,7 +537,7 @@ STREAMS_TEST(blocking_streams_capture_alone)
   REFUSED(cu.cuMemsetD32Async(s.memory, 1, 1, NULL), CUDA_STREAM_CAPTURE_IMPLICIT, "the default stream");
   assert_int_equal(cu.cuStreamEndCapture(blocking, &graph), CUDA_STREAM_CAPTURE_INVALIDATED);
   begin();
-  OK(cu.cuMemsetD32Async(s.memory, 1, 1, NULL)); /* which waits for no stream that does not block */
+  OK(cu.cuMemsetD32Async(s.memory, 1, 1, NULL)); /* does not wait for non-blocking streams */
   OK(cu.cuGraphExecDestroy(instantiate()));
   OK(cu.cuStreamDestroy_v2(blocking));
   OK(cu.cuCtxSynchronize());

@@ -1,5 +1,5 @@
-/* The CUDA target when the driver fails: each call of each function that it calls fails once.  Every time the error names the
- * function and its code, no memory of the host's stays allocated, and the next target works.
+/* The CUDA target with a failing driver.  Each call of each function fails once.  The error names the function and the code, no
+ * host memory stays allocated, and the next target works.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -12,7 +12,7 @@
 static const vyre_target_ops *const ops = &vyre_target_cuda;
 static test_memory memory; /* of the target */
 
-/* ---- all that the target can do ------------------------------------------------------------------------------------------ */
+/* ---- all functions of the target ----------------------------------------------------------------------------------------- */
 
 typedef struct things {
   vyre_target *target;
@@ -20,7 +20,7 @@ typedef struct things {
   vyre_range x, y;
 } things;
 
-/* Three times, so that the third one is a graph that was captured, and one that changes it. */
+/* Submits a sequence several times, so that later rounds launch its graph and change parameters. */
 static vyre_status
 use_graphs(const things *t)
 {
@@ -39,7 +39,7 @@ use_graphs(const things *t)
   return VYRE_OK;
 }
 
-/* What is begun, with steps that the device decides on, and times. */
+/* Begins sequences with a repeat, a grid from a buffer, and step times. */
 static vyre_status
 use_control(const things *t)
 {
@@ -50,7 +50,7 @@ use_control(const things *t)
   steps[1].indirect = test_words(t->x.buffer, 0, 3);
   const vyre_repeat repeat = {0, 1, 20, aligned};
   const vyre_fill fill = {t->y, 3};
-  static vyre_repeat_end end; /* where a call fails before the wait, they are written when the target is closed */
+  static vyre_repeat_end end; /* static, because close writes the results if a call fails before the wait */
   static uint64_t times[2];
   const vyre_sequence sequence = {&fill, 1, &upload, 1, steps, 2, NULL, 0, &repeat, 1, &end, times};
   vyre_ticket tickets[2];
@@ -106,16 +106,16 @@ use(vyre_target *target)
   return use_meeting(&t);
 }
 
-static bool looks; /* at kernels alone */
+static bool looks; /* targets are opened for statistics of kernels */
 
 static void
-see(void *user, const vyre_kernel_figure *figure)
+count_figure(void *user, const vyre_kernel_figure *figure)
 {
   uint32_t *count = user;
   *count += figure->u64 != 0 || strcmp(figure->name, "Local memory") == 0 || strcmp(figure->name, "Shared memory") == 0;
 }
 
-/* Two kernels of one text: each is compiled. */
+/* Compiles a text twice, because a target for statistics has no cache. */
 static vyre_status
 use_statistics(vyre_target *target)
 {
@@ -124,7 +124,7 @@ use_statistics(vyre_target *target)
     vyre_kernel kernel;
     uint32_t count = 0;
     VYRE_TRY(ops->compile(target, test_kernel_desc(TEST_DIGIT), &kernel));
-    VYRE_TRY(ops->statistics(target, kernel, see, &count));
+    VYRE_TRY(ops->statistics(target, kernel, count_figure, &count));
     assert_int_equal(count, 6);
     assert_int_equal(sim.count("cuLinkComplete") - before, i + 1);
   }
@@ -140,7 +140,7 @@ open_use_close(void)
   const vyre_target_options options = {.library = test_file(SIMULATOR), .cache = folder, .timeout = 60, .statistics = looks};
   vyre_target *target;
   char command[100];
-  snprintf(command, sizeof command, "rm -rf %s", folder); /* kernels are compiled every time */
+  snprintf(command, sizeof command, "rm -rf %s", folder); /* empties the cache, so that kernels are compiled */
   assert_int_equal(system(command), 0);
   vyre_status status = ops->open(&options, &allocator, &target);
   if (!status) {
@@ -168,15 +168,16 @@ is_one_of(const char *name, const char *const *all, size_t count)
   return is;
 }
 
-/* A call that fails while something ends leaves it to the context's end, and is no error; nor is one that makes an error's text. */
+/* Functions whose failure may return no error.  A failed destruction leaves the object to the context's end, an allocation is tried
+ * again after idle memory is freed, and error names are optional. */
 static const char *const silent[] = {"cuCtxDestroy_v2",    "cuMemFreeHost",  "cuStreamDestroy_v2", "cuEventDestroy_v2",
                                      "cuGraphExecDestroy", "cuGraphDestroy", "cuGetErrorName",     "cuGetErrorString",
                                      "cuMemAlloc_v2",      "cuMemFree_v2"};
-/* If a wait fails nobody knows what the device still uses, and if a capture's end fails nothing can be freed: the context's end
- * frees all. */
+/* Functions whose failure leaves objects to the context's end.  After a failed wait the device may still use them, and after a
+ * failed end of a capture nothing can be freed. */
 static const char *const leaving_all[] = {"cuEventQuery", "cuEventSynchronize", "cuStreamEndCapture"};
 
-TEST(with_nothing_failing_all_goes_well)
+TEST(the_target_works_without_failures)
 {
   sim.make_fail(NULL, 0, CUDA_OK);
   sim.clear();
@@ -184,7 +185,7 @@ TEST(with_nothing_failing_all_goes_well)
   assert_string_equal(sim.messages(), "");
 }
 
-/* And each function is called, but those that only errors need: the sweep is of all of them. */
+/* The sweep covers all functions, except those that only errors need. */
 TEST(each_function_is_called)
 {
   sim.clear();
@@ -196,27 +197,26 @@ TEST(each_function_is_called)
   }
 }
 
-/* An object that a failing call was to end stays until the context ends, and nothing else does. */
+/* Asserts that only the object of a failed destruction is left until the context ends. */
 static void
 check_what_is_left(const char *name, int number)
 {
   const bool ends = strstr(name, "Destroy") || strstr(name, "Free") || strstr(name, "Unregister") || strstr(name, "Unload");
-  const char *told = sim.messages();
+  const char *messages = sim.messages();
   uint32_t lines = 0;
-  for (const char *at = told; *at; at++)
+  for (const char *at = messages; *at; at++)
     lines += *at == '\n';
   if (is_one_of(name, leaving_all, sizeof leaving_all / sizeof *leaving_all))
     return;
-  if (looks &&
-      strcmp(name, "cuCtxPushCurrent_v2") == 0) /* is called so rarely that it fails at the end, too: nothing can be ended */
+  if (looks && strcmp(name, "cuCtxPushCurrent_v2") == 0) /* the failing call may be in close, which then destroys nothing */
     return;
   if (lines > ends)
-    fail_msg("%s, call %d, fails, and this is left:\n%s", name, number, told);
+    fail_msg("%s, call %d, fails and leaves:\n%s", name, number, messages);
 }
 
-TEST(each_call_that_fails_is_named)
+TEST(each_failing_call_is_named)
 {
-  enum { MOST_CALLS = 12 /* of those that are called that often */ };
+  enum { MOST_CALLS = 12 /* of each function */ };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     bool failed = true;
     for (uint64_t number = 1; failed && number <= MOST_CALLS; number++) {
@@ -237,15 +237,15 @@ TEST(each_call_that_fails_is_named)
   test_ok(open_use_close());
 }
 
-TEST(each_call_that_fails_is_named_of_kernels_that_are_looked_at)
+TEST(each_failing_call_is_named_with_statistics)
 {
   looks = true;
-  each_call_that_fails_is_named(state);
+  each_failing_call_is_named(state);
   looks = false;
 }
 
-/* Memory that is not there is asked for once more where something can be given back, and then the error says what there is. */
-TEST(memory_that_is_short_is_told)
+/* A failed allocation is tried again if idle memory can be freed.  Otherwise the error states the memory in use. */
+TEST(out_of_memory_errors_state_the_memory_in_use)
 {
   for (uint64_t number = 1; number <= 4; number++) {
     assert_true(sim.make_fail("cuMemAlloc_v2", number, CUDA_OUT_OF_MEMORY));
@@ -265,8 +265,7 @@ TEST(memory_that_is_short_is_told)
   sim.make_fail(NULL, 0, CUDA_OK);
 }
 
-/* What unused submissions have is given back first. */
-TEST(memory_is_found_where_nothing_uses_it)
+TEST(memory_of_idle_submissions_is_freed_first)
 {
   vyre_target *target = test_open(NULL);
   vyre_device_buffer buffer;

@@ -1,4 +1,4 @@
-/* The CUDA target from its opening to the loss of its context, after which it makes a new one.  A kernel that does not end is left.
+/* Opening of the CUDA target, loss of its context, and recovery.  A kernel that does not end is abandoned.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -53,7 +53,7 @@ TEST(devices_are_listed_and_opened_by_index_kind_or_name)
   unsetenv("VYRE_CUDA_SIM_DEVICES");
 }
 
-/* Without a library's name: the simulator lies where vyre's own libraries do. */
+/* The options name no library, because the simulator is in the folder of vyre's own libraries. */
 TEST(the_simulator_is_a_device)
 {
   const vyre_target_options options = {.device = "sim"};
@@ -71,13 +71,13 @@ TEST(the_simulator_is_a_device)
   test_ok(ops->close(target));
 }
 
-/* The thread's context is the embedder's, before and after. */
-TEST(a_context_of_the_embedders_stays)
+/* Each call of the target restores the thread's current context. */
+TEST(the_context_of_the_embedder_stays_current)
 {
   sim.clear();
   vyre_target *target = test_open(NULL);
   const uint64_t pushed = sim.count("cuCtxPushCurrent_v2"), popped = sim.count("cuCtxPopCurrent_v2");
-  assert_int_equal(popped, pushed + 1); /* the one that was made was pushed by that */
+  assert_int_equal(popped, pushed + 1); /* creating a context also pushes it */
   test_buffer(target, 4, 1);
   assert_int_equal(sim.count("cuCtxPopCurrent_v2") - popped, sim.count("cuCtxPushCurrent_v2") - pushed);
   test_close(target);
@@ -85,7 +85,7 @@ TEST(a_context_of_the_embedders_stays)
 
 /* ---- loss ---------------------------------------------------------------------------------------------------------------- */
 
-TEST(a_lost_context_is_made_anew)
+TEST(a_lost_context_is_replaced)
 {
   vyre_target *target = test_open(NULL);
   const vyre_device_buffer before = test_buffer(target, 4, 1);
@@ -103,11 +103,11 @@ TEST(a_lost_context_is_made_anew)
   assert_int_equal(test_metric(target, "recoveries"), 1);
   test_refused(vyre_target_read(ops, target, before, 0, 4, &out), "not a buffer of this target");
   test_works(target);
-  test_ok(ops->close(target)); /* the simulator has its messages of the wild access */
+  test_ok(ops->close(target)); /* test_close would fail, because the simulator reports the wild access */
 }
 
-/* Of whatever call says it: and what to do about it is told. */
-TEST(errors_that_end_a_context_are_told_from_others)
+/* Any call may return the error.  The message has a Fix line for it. */
+TEST(only_fatal_errors_lose_the_context)
 {
   static const struct {
     cuda_result code;
@@ -132,7 +132,7 @@ TEST(errors_that_end_a_context_are_told_from_others)
 
 /* ---- several in flight --------------------------------------------------------------------------------------------------- */
 
-/* Entry points that were called, but for those that know no context. */
+/* Returns the number of driver calls, except those that need no context. */
 static uint64_t
 count_calls(void)
 {
@@ -144,9 +144,9 @@ count_calls(void)
 
 typedef struct flight {
   vyre_target *target;
-  _Atomic uint32_t *bell;   /* rings, and then the first sequence loses the target */
-  vyre_ticket done;         /* was done before that */
-  vyre_ticket lost, others; /* after the first, and beside it */
+  _Atomic uint32_t *bell;   /* the first sequence waits for it, and then loses the context */
+  vyre_ticket done;         /* done before the loss */
+  vyre_ticket lost, others; /* begun after the first sequence, on its buffer and on another one */
   vyre_ticket first;
   uint32_t outs[3]; /* of done, lost and others */
 } flight;
@@ -184,7 +184,8 @@ begin_flight(flight *f, vyre_target *target)
   assert_false(ops->is_lost(target));
 }
 
-/* What was not done is an error, without a question to the driver; what was done has its result. */
+/* Asserts that a finished sequence has its result, and that the others are errors, without calls of the driver.  Recovers and
+ * closes the target. */
 static void
 assert_flight_ends(flight *f, bool is_first_over)
 {
@@ -207,7 +208,7 @@ assert_flight_ends(flight *f, bool is_first_over)
   test_ok(ops->close(f->target));
 }
 
-TEST(all_that_is_in_flight_is_lost_at_once)
+TEST(a_loss_ends_all_sequences_in_flight)
 {
   flight f;
   begin_flight(&f, test_open(NULL));
@@ -216,7 +217,7 @@ TEST(all_that_is_in_flight_is_lost_at_once)
   assert_flight_ends(&f, true);
 }
 
-TEST(a_loss_may_be_found_while_polling)
+TEST(poll_may_detect_a_loss)
 {
   flight f;
   bool is_done;
@@ -231,7 +232,7 @@ TEST(a_loss_may_be_found_while_polling)
   assert_flight_ends(&f, false);
 }
 
-/* Nobody waited for anything: what is closed ends, and nothing of the host's is left. */
+/* No sequence was waited for before the loss. */
 TEST(a_target_that_is_lost_in_flight_can_be_closed)
 {
   flight f;
@@ -243,8 +244,8 @@ TEST(a_target_that_is_lost_in_flight_can_be_closed)
   test_ok(ops->close(f.target));
 }
 
-/* What is begun waits for a sequence that the host goes on with, and that one finds the context lost. */
-TEST(nothing_is_begun_after_a_loss)
+/* The second begin first continues the first sequence, whose next part fails. */
+TEST(no_sequence_begins_after_a_loss)
 {
   vyre_target *target = test_open(NULL);
   target->most_iterations = 2;
@@ -255,7 +256,7 @@ TEST(nothing_is_begun_after_a_loss)
   const vyre_sequence sequence = {.steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end};
   vyre_ticket first, second;
   test_ok(ops->begin(target, &sequence, &first));
-  assert_true(sim.make_fail("cuEventRecord", 1, CUDA_ILLEGAL_ADDRESS)); /* of its second part */
+  assert_true(sim.make_fail("cuEventRecord", 1, CUDA_ILLEGAL_ADDRESS)); /* in the second part of the first sequence */
   test_refused(ops->begin(target, &sequence, &second), "was lost in an earlier call");
   sim.make_fail(NULL, 0, CUDA_OK);
   test_refused(ops->wait(target, first, NULL), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
@@ -264,7 +265,7 @@ TEST(nothing_is_begun_after_a_loss)
   test_ok(ops->close(target));
 }
 
-TEST(a_kernel_that_does_not_end_is_left)
+TEST(a_kernel_that_does_not_end_is_abandoned)
 {
   static _Alignas(4096) _Atomic uint32_t words[1024];
   const vyre_target_options options = {.timeout = 1};
@@ -278,14 +279,14 @@ TEST(a_kernel_that_does_not_end_is_left)
   assert_true(ops->is_lost(target));
   test_ok(ops->recover(target));
   test_works(target);
-  words[0] = 1; /* so that the process can end */
+  words[0] = 1; /* ends the kernel, so that the process can end */
   while (words[1] == 0) {
   }
-  test_close(target); /* the second context with all of its own */
+  test_close(target); /* the new context leaves no memory */
 }
 
-/* NVIDIA's drivers mostly make no new context after one was lost. */
-TEST(a_process_that_must_be_restarted_is_named)
+/* NVIDIA's drivers usually cannot create a context after one was lost. */
+TEST(a_process_that_must_be_restarted_is_reported)
 {
   setenv("VYRE_CUDA_SIM_STICKY", "process", 1);
   vyre_target *target = test_open(NULL);
@@ -297,7 +298,7 @@ TEST(a_process_that_must_be_restarted_is_named)
   test_ok(ops->close(target));
 }
 
-/* Each test has a process, because after some of them no context can be had any more. */
+/* Runs each test in its own process, because some tests make new contexts impossible. */
 int
 main(int argc, char **argv)
 {

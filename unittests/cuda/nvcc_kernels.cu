@@ -1,4 +1,4 @@
-/* Kernels for nvcc, where there is one: expressions (nvcc_kernels.def), and what threads do together.
+/* Kernels for nvcc: expressions (nvcc_kernels.def), and cooperation of threads.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 template <typename T, T (*f)(T, T, T)>
@@ -83,7 +83,7 @@ vote_warp(unsigned *out, const unsigned *in)
   out[i] = __popc(odd & ((1u << threadIdx.x % 32) - 1)) + (__any_sync(0xffffffffu, in[i] == 7) ? 1000 : 0);
 }
 
-/* Each block's word is read by another one once all have written: the grid is launched so that all are there. */
+/* Each block reads the word of the next block after all have written.  The launch is cooperative, so that all blocks run at once. */
 extern "C" __global__ void
 meet_grid(unsigned *out, unsigned *)
 {

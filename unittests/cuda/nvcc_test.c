@@ -1,4 +1,4 @@
-/* Kernels that nvcc wrote, on the simulated driver, and the same C on the host.
+/* Compares kernels that nvcc compiles, on the simulated driver, to the same C on the host.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver_fixture.h"
@@ -35,7 +35,7 @@ static const expression expressions[] = {
 #include "nvcc_kernels.def"
 };
 
-/* Numbers of many sizes; no NaN and no infinity, which are open in what is compared. */
+/* Fills the sources with numbers of many sizes, without NaN and infinity, for which results may differ. */
 static void
 fill(const expression *e, void *in)
 {
@@ -93,7 +93,7 @@ run(const char *name, uint32_t blocks, const void *in, size_t in_size, void *out
     fail_msg("%s: %s", name, cu.messages());
 }
 
-TEST(expressions_are_what_the_host_computes)
+TEST(expressions_compute_the_same_as_the_host)
 {
   static _Alignas(8) unsigned char in[8 * SOURCES], out[8 * THREADS], wanted[8 * THREADS];
   for (size_t k = 0; k < sizeof expressions / sizeof *expressions; k++) {
@@ -112,9 +112,9 @@ TEST(expressions_are_what_the_host_computes)
   }
 }
 
-/* ---- together ------------------------------------------------------------------------------------------------------------ */
+/* ---- cooperation --------------------------------------------------------------------------------------------------------- */
 
-TEST(threads_do_together_what_the_host_does_alone)
+TEST(cooperating_threads_compute_the_same_as_the_host)
 {
   uint32_t in[THREADS], out[THREADS], sums[BLOCKS] = {0}, folded[4] = {0};
   uint64_t random = 3, wide[BLOCKS];
@@ -154,7 +154,7 @@ TEST(threads_do_together_what_the_host_does_alone)
   }
 }
 
-TEST(a_grid_meets)
+TEST(a_grid_waits_at_its_barrier)
 {
   enum { MANY = 7 };
   const uint32_t none = 0;
@@ -170,7 +170,7 @@ static int
 setup(void **state)
 {
   char text[64] = "/tmp/vyre-nvcc-XXXXXX", command[1024], log[512] = "";
-  setenv("VYRE_CUDA_SIM_DRIVER", "13000", 1); /* what nvcc writes is as new as the toolkit */
+  setenv("VYRE_CUDA_SIM_DRIVER", "13000", 1); /* nvcc writes the PTX version of its toolkit */
   driver_open(state);
   driver_setup(state);
   const int file = mkstemp(text);
@@ -206,7 +206,7 @@ int
 main(void)
 {
   if (!*NVCC) {
-    puts("nvcc is missing: install NVIDIA's toolkit, or set CUDA_PATH to where it is");
+    puts("nvcc is missing: install NVIDIA's toolkit, or set CUDA_PATH to its folder");
     return 0;
   }
   return test_run(setup, teardown);

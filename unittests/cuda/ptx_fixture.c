@@ -1,4 +1,4 @@
-/* Runs PTX texts.
+/* Implements ptx_fixture.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -33,7 +33,7 @@ find(void *user, uint64_t address, uint64_t size, bool is_write)
   return NULL;
 }
 
-/* The module's variables, each somewhere of its own. */
+/* Adds memory for the module's variables.  Returns false if there are more than `room`. */
 static bool
 add_globals(ptx_test *test, const ptx_module *module, uint64_t *addresses, uint32_t room)
 {

@@ -1,5 +1,5 @@
-/* Instructions of the simulator one by one (ptx_instructions.def): integers against z3's values of SMT-LIB terms, at corners and
- * random points; others against single results.
+/* Compares each instruction of the simulator (ptx_instructions.def) to its documented result.  Integers are compared to z3's
+ * values of SMT-LIB terms at corners and random points, others to single results.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -42,7 +42,7 @@ bits_of(char letter)
 
 /* ---- the simulator ------------------------------------------------------------------------------------------------------- */
 
-/* Each thread has a point: its sources are loaded, so that nothing is folded, and its result is stored. */
+/* Writes a kernel that computes one point in each thread.  The kernel loads the sources, so that nothing is folded. */
 static void
 write_kernel(const row *t, char *to, size_t size)
 {
@@ -68,8 +68,8 @@ write_kernel(const row *t, char *to, size_t size)
   fclose(file);
 }
 
-/* Returns corners of the first two sources in all pairs first, then each edge of what counts and lengths are for one source after
- * the other, and then random bits of a random length, and small numbers. */
+/* Returns a source of a point.  The first 25 points are all pairs of corners of the first two sources.  The next ones are edges of
+ * counts and lengths in one source after the other.  The rest are random bits of random length, corners and small numbers. */
 static uint64_t
 draw(uint32_t point, uint32_t source, uint32_t bits, uint64_t *random)
 {
@@ -124,7 +124,7 @@ report(const row *t, const uint64_t x[SOURCES], uint64_t got, uint64_t wanted)
               x[1], x[2], x[3], got, wanted);
 }
 
-TEST(each_instruction_gives_its_documented_result)
+TEST(each_instruction_has_its_documented_result)
 {
   uint32_t wrong = 0;
   for (uint32_t i = 0; i < CASES; i++) {
@@ -138,7 +138,7 @@ TEST(each_instruction_gives_its_documented_result)
 
 /* ---- z3 ------------------------------------------------------------------------------------------------------------------ */
 
-/* With numbers for $n, $l and $m. */
+/* Writes the text with numbers instead of $n, $l and $m. */
 static void
 write_text(FILE *to, const char *text, uint32_t bits)
 {
@@ -149,7 +149,8 @@ write_text(FILE *to, const char *text, uint32_t bits)
       fprintf(to, "%u", *++at == 'n' ? bits : *at == 'l' ? bits - 1 : 2 * bits - 1);
 }
 
-/* `length` ones; the bits of a field from `at` on that the source has, and its sign above them where it is signed. */
+/* ones$n: `length` ones.  field$n: the field's bits within the source, with the sign above them if `signed`.  put$n: `into` with
+ * `x` as a field. */
 static const char fields[] =
     "(define-fun ones$n ((length (_ BitVec $n))) (_ BitVec $n) (bvsub (bvshl (_ bv1 $n) length) (_ bv1 $n)))\n"
     "(define-fun field$n ((x (_ BitVec $n)) (at (_ BitVec $n)) (length (_ BitVec $n)) (signed Bool)) (_ BitVec $n)\n"
@@ -163,7 +164,7 @@ static const char fields[] =
     "  (_ BitVec $n) (let ((there (bvshl (ones$n length) at)))\n"
     "    (bvor (bvand into (bvnot there)) (bvand (bvshl x at) there))))\n";
 
-/* What depends on each bit is written out bit by bit. */
+/* Writes the definitions that have a term for each bit: popc, brev, and top, the number of the highest set bit. */
 static void
 define_bits(FILE *to, uint32_t bits)
 {
@@ -231,7 +232,7 @@ write_queries(FILE *to, void *context)
   }
 }
 
-TEST(each_integer_instruction_is_its_term)
+TEST(each_integer_instruction_equals_its_term)
 {
   uint64_t random = 7;
   uint32_t wrong = 0;
@@ -243,7 +244,7 @@ TEST(each_integer_instruction_is_its_term)
     for (uint32_t point = 0; point < POINTS; point++) {
       char *end;
       if (strncmp(at, "#x", 2) != 0)
-        fail_msg("'%s': z3 says: %.200s", terms[i].text, at);
+        fail_msg("'%s': z3 answers: %.200s", terms[i].text, at);
       const uint64_t wanted = strtoull(at + 2, &end, 16);
       if (out[i][point] != wanted && wrong++ < 20)
         report(&terms[i], in[i][point], out[i][point], wanted);

@@ -1,10 +1,10 @@
-/* Kernels that a compiler wrote: random C through clang's NVPTX back end, and the same C on the host.
+/* Compares random C, compiled by clang's NVPTX back end and run by the simulator, to the same C on the host.
  *
- * The C has expressions, branches, loops, local and shared arrays, and calls.  A kernel is some phases with barriers between;
- * threads read one half of a shared array in a phase and write the other.  The C avoids what the language leaves open: shifts are
- * masked, divisors are not 0, floats are clamped before they become integers.  It also avoids what a device may do otherwise: NaNs
- * have one pattern when they are stored, and there is no float minimum or maximum and no 64-bit rotation, whose amounts clang 14
- * forgets to mask.
+ * The C has expressions, branches, loops, local and shared arrays, and calls.  A kernel has phases with barriers between them.
+ * In a phase, threads read one half of a shared array and write the other.  The C has no undefined behavior: shifts are masked,
+ * divisors are not 0, and floats are in range before they become integers.  It also avoids results that depend on the device.
+ * Stored NaNs have one pattern, and there is no float minimum or maximum.  There is no 64-bit rotation, because clang 14 does not
+ * mask its amount.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../budget.h"
@@ -22,22 +22,23 @@ enum { KERNELS = 20, FILES = 15, THREADS = 64, OUT = 16, IN = 64, WORDS = THREAD
 typedef struct generator {
   FILE *file;
   uint64_t random;
-  uint32_t names; /* of loops */
+  uint32_t names; /* number of loops, whose variables have numbers */
 } generator;
 
 typedef enum kind { INT, UNSIGNED, LONG, WIDE, FLOAT, DOUBLE, KINDS } kind;
 
 static const char *const types[KINDS] = {"int", "unsigned", "long long", "unsigned long long", "float", "double"};
-static const char letters[] = "iulwfd"; /* of variables, and below in texts */
+static const char letters[] = "iulwfd"; /* by kind, of variables and of marks in texts */
 static const char arrays[] = "iiwwfd";  /* the letters of input arrays */
 
-/* Texts with these marks:
- *   @i @u @l @w @f @d   an expression of that kind; @k: of the same kind as the whole one, @s: the unsigned kind of its size,
- *                       @x: of a random kind of integers, @y: of any kind, @z: of a random kind of floats
- *   @T @L @A            the type, the letter and the array of the whole one's kind
+/* Texts have these marks:
+ *   @i @u @l @w @f @d   an expression of that kind
+ *   @k @s               an expression of the text's kind, or of the unsigned kind of its size
+ *   @x @y @z            an expression of a random kind of integers, of any kind, or of floats
+ *   @T @L @A            the type, the letter and the array of the text's kind
  *   @M @F               31 or 63; the suffix of functions of floats
  *   @# @2 @N            a number below 64; 0 or 1; a new number for each text
- *   @C @S @0            a constant; a statement; a statement without others in it */
+ *   @C @S @0            a constant; a statement; a statement without nested statements */
 #define COUNT(texts) (sizeof(texts) / sizeof *(texts))
 
 static const char *const integers[] = {"(@k << (@Mu & @u))",
@@ -133,7 +134,7 @@ put_constant(generator *g, kind k)
     fprintf(g->file, "(%s)%su", types[k], constants[test_random(&g->random, COUNT(constants))]);
 }
 
-/* Writes the text for the kind; `depth` is that of expressions and statements in it. */
+/* Writes the text for the kind.  `depth` is the most nesting of its expressions and statements. */
 static void
 put(generator *g, const char *text, kind k, uint32_t depth)
 {
@@ -190,7 +191,7 @@ put_phase(generator *g, uint32_t number)
   fprintf(g->file, "}\nNEXT\n");
 }
 
-/* The arrays' types are those of their letters; w is for both kinds of 64 bits. */
+/* The arrays have the types of their letters.  in_i is also for unsigned, and in_w for both kinds of 64 bits. */
 static const char head[] =
     "typedef unsigned long long word;\n"
     "#ifdef __CUDA__\n"
@@ -227,8 +228,8 @@ static const char head[] =
     "HELP float rootf(float x) { return ROOTF(__builtin_fabsf(x)); }\n"
     "HELP double root(double x) { return ROOT(__builtin_fabs(x)); }\n";
 
-/* Writes kernels k0, k1 and so on: of `out` (OUT words of 64 bits a thread), and IN elements of each input array.  Compiled for a
- * device each thread is one; for the host a call runs all threads. */
+/* Writes kernels k0, k1 and so on.  Each has OUT output words of 64 bits for each thread, and input arrays of IN elements.  On
+ * the host, a call runs all threads. */
 static void
 generate(FILE *file, uint64_t seed)
 {
@@ -307,7 +308,7 @@ compare_file(uint64_t seed, const char *folder)
   assert_non_null(file);
   generate(file, seed);
   fclose(file);
-  /* Both at once.  The host's is not optimised: that takes longer than all else, and its results are to be those of the C. */
+  /* Both compilers run at once.  The host's does not optimize, because that takes long and its results are the reference. */
   snprintf(command, sizeof command,
            CLANG
            " -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 -nocudainc -nocudalib -w -fwrapv -ffp-contract=off -O%llu -S %s "
@@ -332,7 +333,7 @@ compare_file(uint64_t seed, const char *folder)
   vyre_bytes_free(&ptx);
 }
 
-TEST(random_kernels_compute_what_the_host_does)
+TEST(random_kernels_compute_the_same_as_the_host)
 {
   char folder[] = "/tmp/vyre-ptx-XXXXXX", command[64];
   if (!*CLANG)

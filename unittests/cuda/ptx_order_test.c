@@ -1,7 +1,7 @@
-/* What orders accesses to device memory, and what does not: where nothing does, some of the simulator's schedules shows it.
+/* Orders of accesses to device memory.  If no instruction orders two accesses, some schedules of the simulator show it.
  *
- * One block hands a word to another one by a flag.  The reader has read the word before, and the writer waits for an answer before
- * it ends, so that neither's being late goes away by itself.
+ * One block passes a word to another one by a flag.  The reader reads the word once before, and the writer waits for an answer
+ * before it ends, so that a late access of either is not hidden.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -13,14 +13,14 @@ enum { SEEDS = 40 };
   PTX_HEAD ".visible .entry k(" parameters ")\n{\n" \
            ".reg .b32 %%r<12>; .reg .b64 %%x<12>; .reg .pred %%p<4>;\n"
 
-/* ---- a word by a flag ---------------------------------------------------------------------------------------------------- */
+/* ---- a word and a flag --------------------------------------------------------------------------------------------------- */
 
 typedef struct side {
   bool is_ordered;
   const char *text;
 } side;
 
-/* The word at %x1 is written; the flag is at %x2. */
+/* The instructions set the flag at %x2 after the word at %x1 is written. */
 static const side writers[] = {
     {false, "st.relaxed.gpu.global.u32 [%x2], 1;"},
     {false, "st.volatile.global.u32 [%x2], 1;"},
@@ -39,7 +39,7 @@ static const side writers[] = {
     {true, "atom.acq_rel.sys.global.cas.b32 %r5, [%x2], 0, 1;"},
 };
 
-/* The flag is asked once more into %r2; the second text follows when it is 1. */
+/* The first text reads the flag to %r2 until it is 1, and the second text follows. */
 static const struct {
   side ask;
   const char *then;
@@ -71,7 +71,7 @@ static const char passes[] = HEAD(".param .u64 word, .param .u64 flag, .param .u
     "ld.global.u32 %%r4, [%%x1]; add.u32 %%r4, %%r4, 1; st.relaxed.gpu.global.u32 [%%x3], %%r4;\n"
     "ret;\n}\n";
 
-/* In so many schedules the reader found the word as it had been. */
+/* Returns the number of schedules in which the reader sees the old word. */
 static uint32_t
 count_stale(const char *text)
 {
@@ -90,7 +90,7 @@ count_stale(const char *text)
   return stale;
 }
 
-TEST(both_sides_have_to_order)
+TEST(both_sides_must_order_their_accesses)
 {
   for (size_t w = 0; w < sizeof writers / sizeof *writers; w++)
     for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
@@ -98,13 +98,13 @@ TEST(both_sides_have_to_order)
       snprintf(text, sizeof text, passes, writers[w].text, readers[r].ask.text, readers[r].then);
       const uint32_t stale = count_stale(text);
       if ((stale == 0) != (writers[w].is_ordered && readers[r].ask.is_ordered))
-        fail_msg("in %u of %d schedules the word was an old one, of\n%s", stale, SEEDS, text);
+        fail_msg("in %u of %d schedules the reader sees the old word, of\n%s", stale, SEEDS, text);
     }
 }
 
 /* ---- a thread's own accesses --------------------------------------------------------------------------------------------- */
 
-/* A thread sees its stores in order, by whatever instruction it looks at them, in all schedules. */
+/* A thread sees its stores in order by any instruction and in all schedules. */
 TEST(a_thread_sees_its_own_stores)
 {
   static const struct {
@@ -134,7 +134,7 @@ TEST(a_thread_sees_its_own_stores)
       ptx_test_buffer(&t, 1, &out, sizeof out);
       ptx_test_ok(&t);
       if (words[1] != cases[i].word || out != cases[i].seen)
-        fail_msg("seed %u: %s gave %u and left %u", seed, cases[i].text, out, words[1]);
+        fail_msg("seed %u: %s reads %u and leaves %u", seed, cases[i].text, out, words[1]);
     }
 }
 
@@ -142,7 +142,7 @@ TEST(a_thread_sees_its_own_stores)
 
 enum { THREADS = 96 };
 
-/* A thread writes its word, and reads the next one's, which it has read before. */
+/* A thread reads the word of the next thread, writes its own word, and reads the next one again. */
 static const char neighbours[] = HEAD(".param .u64 words, .param .u64 out") //
     "ld.param.u64 %%x1, [words]; ld.param.u64 %%x2, [out]; mov.u32 %%r1, %%tid.x; mov.u32 %%r2, %%ntid.x;\n"
     "mul.wide.u32 %%x3, %%r1, 4; add.s64 %%x4, %%x1, %%x3; add.s64 %%x5, %%x2, %%x3;\n"
@@ -177,14 +177,14 @@ TEST(a_barrier_orders_a_block)
   assert_int_equal(count_old_neighbours("barrier.sync 3;"), 0);
   assert_int_equal(count_old_neighbours("bar.sync 1, 96;"), 0);
   assert_true(count_old_neighbours("") > 0);
-  assert_true(count_old_neighbours("bar.warp.sync -1;") > 0); /* the next one may be of another warp */
+  assert_true(count_old_neighbours("bar.warp.sync -1;") > 0); /* the next thread may be in another warp */
 }
 
 /* ---- barriers of a grid -------------------------------------------------------------------------------------------------- */
 
 enum { BLOCKS = 5 };
 
-/* Each block says its number, and all blocks meet; then each reads that of the next one, which it has read before. */
+/* Each block reads the word of the next block, writes its own word, waits at a grid barrier, and reads the next one again. */
 static const char meeting[] = HEAD(".param .u64 words, .param .u64 out, .param .u64 counter") //
     "ld.param.u64 %%x1, [words]; ld.param.u64 %%x2, [out]; ld.param.u64 %%x7, [counter];\n"
     "mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%nctaid.x; mov.u32 %%r8, %%tid.x; mov.u32 %%r9, %%ntid.x;\n"
@@ -234,14 +234,14 @@ count_old_blocks(const char *arrive, const char *ask)
 #define ARRIVE "atom.acq_rel.gpu.global.add.u32 %r7, [%x7], 1;"
 #define ASK    "ld.acquire.gpu.global.u32 %r7, [%x7];"
 
-TEST(a_grid_meets_where_all_blocks_are_there)
+TEST(a_grid_barrier_orders_resident_blocks)
 {
   assert_int_equal(count_old_blocks(ARRIVE, ASK), 0);
   assert_int_equal(count_old_blocks("membar.gl; red.global.add.u32 [%x7], 1;", "ld.volatile.global.u32 %r7, [%x7]; membar.gl;"), 0);
   assert_true(count_old_blocks("red.relaxed.gpu.global.add.u32 [%x7], 1;", "ld.relaxed.gpu.global.u32 %r7, [%x7];") > 0);
 }
 
-TEST(a_grid_hangs_where_they_are_not)
+TEST(a_grid_barrier_without_all_blocks_hangs)
 {
   for (uint32_t seed = 0; seed < 4; seed++) {
     grid g;

@@ -1,4 +1,5 @@
-/* The simulator's parser against ptxas: what ptxas refuses, it refuses; and what its table has, ptxas takes.
+/* Compares the simulator's parser to ptxas.  The parser refuses all texts that ptxas refuses, and ptxas accepts all forms of the
+ * parser's table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -7,7 +8,7 @@
 
 enum { MUTANTS = 300, TEXT = 1 << 18 };
 
-/* Its first error is in `message`. */
+/* Returns whether ptxas accepts the text.  Its first error is in `message`. */
 static bool
 ptxas_takes(const char *text, uint32_t sm, char *message, size_t size)
 {
@@ -41,7 +42,8 @@ static const form forms[] = {
 
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* The n-th alternative of each group of words (of optional ones in every other writing none), and the types among them. */
+/* Writes the n-th alternative of each group of words.  An optional group also has the alternative of no word.  Stores the types
+ * and the vector length among the words. */
 static void
 write_words(const form *f, uint32_t n, char *out, char types[3][8], uint32_t *vector)
 {
@@ -76,7 +78,7 @@ write_words(const form *f, uint32_t n, char *out, char types[3][8], uint32_t *ve
   }
 }
 
-/* A register of the type: their names are the types'. */
+/* Returns a register of the type.  Registers have the names of types. */
 static const char *
 named(const char *type)
 {
@@ -96,12 +98,12 @@ wide_of(const char *type)
   return name;
 }
 
-/* Operands that are the same in each form, by their marks. */
+/* Operands that do not depend on the form, by their marks. */
 static const struct {
   const char *marks, *text;
 } plain_operands[] = {{"U", "%u32"}, {"R", "%b32"}, {"E", "%b32|%pred"}, {"Pcp", "%pred"}, {"l", "%u64"}, {"i", "7"}};
 
-/* Returns the operand of that mark; `before` are those before it.  Returns NULL if the mark is unknown. */
+/* Returns the operand of that mark, or NULL if the mark is unknown.  `before` has the operands before it. */
 static const char *
 write_operand(const form *f, char mark, char types[3][8], const char *words, const char *before)
 {
@@ -119,7 +121,7 @@ write_operand(const form *f, char mark, char types[3][8], const char *words, con
     return strstr(types[0], "x2") ? "%pred|%q" : "%pred";
   if (mark == 'm')
     return !strstr(words, ".param") ? "[%u64]" : strcmp(f->name, "st") == 0 ? "[called]" : "[given]";
-  if (mark == 'u') /* of barriers and masks small numbers */
+  if (mark == 'u') /* barriers have small numbers */
     return strncmp(f->name, "bar", 3) != 0 ? "%u32" : strcmp(before, "3") == 0 || strstr(before, ", 3") ? "64" : "3";
   snprintf(label, sizeof label, "L%d", (int)(f - forms));
   return mark == 'N' ? label : NULL;
@@ -157,7 +159,7 @@ static const char registers[] =
     ".reg .u64 %u64;\n.reg .s16 %s16;\n.reg .s32 %s32;\n.reg .s64 %s64;\n.reg .f16 %f16;\n.reg .f32 %f32;\n.reg .f64 %f64;\n"
     ".reg .f16x2 %f16x2;\n.param .align 16 .b8 called[64];\n";
 
-/* Adds one writing of a form; false: there is none. */
+/* Appends the n-th variant of a form.  Returns false if there is none. */
 static bool
 add_writing(const form *f, uint32_t n, char *out)
 {
@@ -172,7 +174,7 @@ add_writing(const form *f, uint32_t n, char *out)
   return true;
 }
 
-TEST(each_form_is_one_of_ptxas)
+TEST(ptxas_accepts_each_form)
 {
   static const struct {
     uint32_t sm;
@@ -235,7 +237,7 @@ static const char original[] =
     "st.global.v4.f32 [%x2], {%f1, %f2, %f3, %f4};\n"
     "done:\nret;\n}\n";
 
-/* Words of the text, which are put in the place of others. */
+/* Splits the text into words.  Returns their number, at most `room`. */
 static uint32_t
 words_of(const char *text, const char **starts, uint32_t *lengths, uint32_t room)
 {
@@ -253,6 +255,7 @@ words_of(const char *text, const char **starts, uint32_t *lengths, uint32_t room
   return count;
 }
 
+/* Writes the original text with a word removed, replaced by another word, or repeated. */
 static void
 mutate(char *out)
 {
@@ -263,20 +266,20 @@ mutate(char *out)
   const char *end = starts[k] + lengths[k];
   const int before = (int)(starts[k] - original);
   switch (test_random(&random_state, 4)) {
-  case 0: /* gone */
+  case 0: /* removed */
     sprintf(out, "%.*s%s", before, original, end);
     break;
-  case 1: /* another word */
+  case 1: /* replaced */
   case 2:
     sprintf(out, "%.*s%.*s%s", before, original, (int)lengths[other], starts[other], end);
     break;
-  default: /* twice */
+  default: /* repeated */
     sprintf(out, "%.*s%.*s %.*s%s", before, original, (int)lengths[k], starts[k], (int)lengths[k], starts[k], end);
     break;
   }
 }
 
-TEST(what_ptxas_refuses_is_refused)
+TEST(mutants_that_ptxas_refuses_are_refused)
 {
   if (!needs_ptxas())
     return;
@@ -303,7 +306,7 @@ TEST(what_ptxas_refuses_is_refused)
   assert_true(both > MUTANTS / 2);
 }
 
-/* One line a text, in a kernel that has registers and variables of all kinds. */
+/* Each line is a text, in a kernel with registers and variables of all kinds. */
 TEST(lines_that_ptxas_refuses_are_refused)
 {
   static const char before[] =

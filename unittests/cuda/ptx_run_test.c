@@ -1,5 +1,5 @@
-/* Kernels that run as they should (control, memory, barriers, warps, calls), and faults, each of which is found at its line, under
- * every schedule or under some.
+/* Kernels in the simulator: control flow, memory, barriers, warps, calls, and faults.  Each fault is reported at its line, in each
+ * schedule or in some.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
@@ -9,7 +9,7 @@ enum { SEEDS = 30, OUT = 128 };
 
 #define ENTRY(parameters) PTX_HEAD ".visible .entry k(" parameters ")\n{\n"
 
-/* Sums of neighbours through shared memory: each thread's own and the next one's number. */
+/* Each thread adds its number and that of the next thread, through shared memory. */
 static const char sums[] = ENTRY(".param .u64 out") //
     "  .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>;\n"
     "  .shared .align 4 .b8 part[1024];\n"
@@ -29,7 +29,7 @@ static const char sums[] = ENTRY(".param .u64 out") //
     "  st.global.u32 [%rd1], %r8;\n"
     "  ret;\n}\n";
 
-TEST(shared_memory_and_barriers)
+TEST(barriers_order_shared_memory)
 {
   for (uint32_t seed = 0; seed < SEEDS; seed++) {
     uint32_t out[5 * 200];
@@ -44,7 +44,7 @@ TEST(shared_memory_and_barriers)
   }
 }
 
-/* Lanes loop for different times, and each adds what it counted. */
+/* Lanes have different numbers of iterations.  Each sums the odd numbers up to its own. */
 static const char loops[] = ENTRY(".param .u64 out") //
     "  .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>;\n"
     "  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.u32 %r3, 0;\n"
@@ -59,7 +59,7 @@ static const char loops[] = ENTRY(".param .u64 out") //
     "  mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r2;\n"
     "}\n";
 
-TEST(lanes_part_and_meet)
+TEST(diverged_lanes_converge)
 {
   for (uint32_t seed = 0; seed < SEEDS; seed++) {
     uint32_t out[64];
@@ -67,13 +67,13 @@ TEST(lanes_part_and_meet)
     ptx_test_buffer(&t, 0, out, sizeof out);
     ptx_test_ok(&t);
     for (uint32_t i = 0; i < 64; i++)
-      assert_int_equal(out[i], ((i + 1) / 2) * ((i + 1) / 2)); /* the odd numbers to i */
+      assert_int_equal(out[i], ((i + 1) / 2) * ((i + 1) / 2)); /* sum of the odd numbers up to i */
   }
 }
 
 /* ---- values -------------------------------------------------------------------------------------------------------------- */
 
-/* One value a thread, of a body that leaves it in %r9; the thread is %r1, the output's address in %x3. */
+/* A kernel whose body computes a value for each thread in %r9.  The thread's number is in %r1, the output's address in %x3. */
 #define VALUE(functions, body)                                                                                               \
   PTX_HEAD functions ".visible .entry k(.param .u64 out)\n{\n"                                                               \
                      ".reg .b32 %r<12>; .reg .b64 %x<9>; .reg .pred %p<9>; .reg .b16 %h<5>; .reg .f32 %f<5>;\n"              \
@@ -132,7 +132,7 @@ static const struct {
     [PACKED] = {VALUE("", "cvt.u16.u32 %h1, %r1; not.b16 %h2, %h1; mov.b32 %r9, {%h1, %h2};\n"), 64},
 };
 
-/* The values of thread i. */
+/* Stores the expected values of thread i. */
 static void
 write_expected(uint32_t expected[VALUES], uint32_t i)
 {
@@ -152,7 +152,7 @@ write_expected(uint32_t expected[VALUES], uint32_t i)
   expected[PACKED] = (0xffff0000u - (i << 16)) | i;
 }
 
-/* Runs the text by that many threads, whose memory is `out`. */
+/* Runs the text with `threads` threads and `out` as output. */
 static bool
 run(ptx_test *t, const char *text, uint32_t threads, uint64_t seed, uint32_t out[OUT])
 {
@@ -193,7 +193,7 @@ TEST(atomics_add_up)
     assert_int_equal(out[0], 3 * 780);
     assert_int_equal(out[1], 39);
     assert_int_equal(out[2], 0);
-    assert_int_equal(out[3], 0); /* 120 steps round ten values */
+    assert_int_equal(out[3], 0); /* 120 increments modulo 10 */
     assert_int_equal(t.counts.atomics, 4 * 120);
   }
 }
@@ -226,7 +226,7 @@ TEST(variables_have_their_values)
            "ld.param.u64 %x1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %x2, %r1, 4; add.s64 %x3, %x1, %x2;\n" \
            "mov.u32 %r2, s; cvt.u32.u64 %r3, %x2; add.u32 %r3, %r2, %r3;\n" text "ret;\n}\n"
 
-/* line 0: any line; words NULL: there is no fault. */
+/* A line of 0 is any line.  If the words are NULL, there is no fault. */
 static const struct {
   uint32_t threads;
   ptx_fault_kind kind;
@@ -253,7 +253,7 @@ static const struct {
      BODY("setp.eq.u32 %p1, %r1, 99; and.pred %p2, %p1, %p3;\n@%p2 trap;\nselp.u32 %r4, %r7, %r1, %p1;\n"
           "st.global.u32 [%x3], %r4;\n")},
     {2, PTX_FAULT_RACE, 9, "writes a byte that thread", BODY("st.shared.u32 [%r2], %r1;\n")},
-    /* The neighbour's word without a barrier: whichever access is second is reported. */
+    /* Without a barrier before the neighbour's word, the second of both accesses is reported. */
     {64, PTX_FAULT_RACE, 0, "", BODY("st.shared.u32 [%r3], %r1;\nxor.b32 %r4, %r3, 4;\nld.shared.u32 %r5, [%r4];\n")},
     {64, 0, 0, NULL,
      BODY("st.shared.u32 [%r3], %r1;\nbar.sync 0;\nxor.b32 %r4, %r3, 4;\nld.shared.u32 %r5, [%r4];\nst.global.u32 [%x3], %r5;\n")},
@@ -269,7 +269,7 @@ static const struct {
     {1, PTX_FAULT_DIVERGED, 9, "does not have the lane itself", BODY("vote.sync.ballot.b32 %r4, %p1, 2;\n")},
 };
 
-TEST(each_fault_is_found_at_its_line)
+TEST(each_fault_is_reported_at_its_line)
 {
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -293,8 +293,8 @@ TEST(a_fault_names_its_thread_and_its_address)
   assert_int_equal(t.fault.address, ptx_test_address(0) + 240);
 }
 
-/* A barrier without a count is for the threads that have not ended. */
-TEST(a_barrier_is_for_the_threads_that_are_left)
+/* A barrier without a count does not wait for ended threads. */
+TEST(a_barrier_waits_only_for_running_threads)
 {
   uint32_t out[OUT];
   ptx_test t;
@@ -302,7 +302,7 @@ TEST(a_barrier_is_for_the_threads_that_are_left)
   assert_int_equal(out[0], 7);
 }
 
-/* A barrier of the grid: blocks count up and wait for the last one. */
+/* A grid barrier: each block increments a counter and waits for the last block. */
 static const char grid_barrier[] =
     BODY("setp.ne.u32 %p1, %r1, 0;\n@%p1 bra wait;\natom.release.gpu.add.u32 %r4, [%x1], 1;\nwait:\n"
          "mov.u32 %r5, %nctaid.x;\nspin:\nld.acquire.gpu.u32 %r4, [%x1];\nsetp.lt.u32 %p2, %r4, %r5;\n@%p2 bra spin;\n");
@@ -314,7 +314,7 @@ stop_at_spin(void *user, bool spins)
   return !spins;
 }
 
-TEST(hangs)
+TEST(blocks_that_wait_for_absent_blocks_hang)
 {
   for (uint64_t seed = 0; seed < 6; seed++)
     for (uint32_t is_cooperative = 0; is_cooperative < 2; is_cooperative++) {
@@ -332,7 +332,8 @@ TEST(hangs)
     }
 }
 
-/* Block 0 writes data and then a flag; block 1 waits for the flag and reads.  Without the fences some schedule shows old data. */
+/* Block 0 writes data and then a flag, and block 1 waits for the flag and reads.  Without both fences, some schedule shows old
+ * data. */
 #define FLAGGED(writer, reader)                                                                      \
   BODY("mov.u32 %r4, %ctaid.x; setp.ne.u32 %p1, %r4, 0;\n@%p1 bra reader;\n"                         \
        "st.global.u32 [%x1], 1;\n" writer "st.relaxed.gpu.global.u32 [%x1+128], 1;\nret;\nreader:\n" \
@@ -353,7 +354,7 @@ stale_results(const char *text)
   return stale;
 }
 
-TEST(weak_accesses_are_late_without_fences)
+TEST(weak_accesses_may_be_late_without_fences)
 {
   assert_int_equal(stale_results(FLAGGED("fence.acq_rel.gpu;", "fence.acq_rel.gpu;")), 0);
   assert_true(stale_results(FLAGGED("", "fence.acq_rel.gpu;")) > 0);

@@ -1,5 +1,5 @@
-/* Sequences on the CUDA target: what each kind costs, counted by the simulator, command by command and as graphs; repeats; grids
- * that meet; a kernel that waits for the host.
+/* Sequences on the CUDA target: costs of each kind, as commands and as graphs, counted by the simulator.  Also tests repeats, grid
+ * barriers, and a kernel that waits for the host.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../hang.h"
@@ -15,7 +15,7 @@ typedef struct kind {
   uint32_t fills, uploads, steps, reads;
 } kind;
 
-/* Counters of the simulator, and the target's own, which must count the same. */
+/* Counters of the simulator.  The target's own counters must be equal. */
 enum { WAITS, KERNELS, GRAPHS, UP, DOWN, FILLED, COUNTED, DEVICE_BYTES = COUNTED, PINNED_BYTES, LAUNCHES, COSTS };
 static const char *const names[COSTS] = {"waits",        "kernels",      "graphs",       "bytes_up",      "bytes_down",
                                          "bytes_filled", "device_bytes", "pinned_bytes", "cuLaunchKernel"};
@@ -36,7 +36,7 @@ costs_until_now(const vyre_target *target)
   return c;
 }
 
-/* Puts what a sequence of that kind costs into `out_costs`, and the words that it leaves into `out`. */
+/* Submits a sequence of that kind, and checks its costs.  Stores the costs in `out_costs`, and the words it reads in `out`. */
 static void
 submit_kind(vyre_target *target, kind k, vyre_kernel add, const vyre_device_buffer buffers[2], uint32_t value,
             uint64_t out_costs[COSTS], uint32_t out[2][64])
@@ -83,8 +83,8 @@ static const kind kinds[] = {
     {0, 0, 3, 1}, {0, 0, 3, 2}, {0, 1, 1, 1}, {0, 2, 3, 2}, {2, 0, 3, 2}, {1, 2, 4, 2}, {2, 2, 0, 2},
 };
 
-/* One wait each, and the bytes and launches that the sequence names; from the second time on a graph, which allocates nothing, and
- * from the third time on no launch by itself. */
+/* A sequence costs one wait, and its own bytes and launches.  From the second time on it is a graph and allocates nothing, and from
+ * the third time on it has no separate launches. */
 TEST(each_kind_of_sequence_costs_what_it_names)
 {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -95,7 +95,7 @@ TEST(each_kind_of_sequence_costs_what_it_names)
       uint32_t out[2][64];
       uint64_t c[COSTS];
       submit_kind(target, kinds[i], add, buffers, round, c, out);
-      if (kinds[i].fills == 0) /* the values of fills are a graph's own: other values are another graph */
+      if (kinds[i].fills == 0) /* a fill with another value needs another graph */
         assert_true(c[GRAPHS] == (round > 0) && (round < 2 || c[LAUNCHES] == 0));
       if (round > 0)
         assert_true(c[DEVICE_BYTES] == 0 && c[PINNED_BYTES] == 0);
@@ -104,8 +104,7 @@ TEST(each_kind_of_sequence_costs_what_it_names)
   }
 }
 
-/* The same sequences give the same words with graphs and without. */
-TEST(a_graph_gives_the_bytes_of_its_commands)
+TEST(graphs_and_commands_compute_the_same)
 {
   uint32_t out[2][16][2][64];
   memset(out, 0, sizeof out);
@@ -125,14 +124,14 @@ TEST(a_graph_gives_the_bytes_of_its_commands)
   assert_int_equal(out[0][4][1][3], 10 + 3 + 30); /* x[3] = 10 + 3, and the last step adds 10 * 3 */
 }
 
-/* Parameters that change are changed in the graph: buffers, push constants, grids; what does not is left alone. */
-TEST(what_changes_is_changed_in_the_graph)
+/* Changed buffers and grids are updated in the graph.  Unchanged steps are not. */
+TEST(changed_parameters_are_updated_in_the_graph)
 {
   vyre_target *target = test_open(NULL);
   const vyre_kernel mark = test_compile(target, TEST_MARK);
   const vyre_range ranges[2] = {test_range(test_buffer(target, 64, 0)), test_range(test_buffer(target, 64, 0))};
   for (uint32_t round = 0; round < 10; round++) {
-    const uint32_t groups = round < 6 ? 2 + round : 4 + round % 2, which = round < 6 ? round % 2 : 0; /* at last grids alone */
+    const uint32_t groups = round < 6 ? 2 + round : 4 + round % 2, which = round < 6 ? round % 2 : 0; /* then only the grid */
     uint32_t out[64];
     vyre_step steps[2] = {test_step(mark, &ranges[which], groups, NULL), test_step(mark, &ranges[1], 1, NULL)};
     const vyre_fill clear[2] = {{ranges[0], 0}, {ranges[1], 0}};
@@ -141,7 +140,7 @@ TEST(what_changes_is_changed_in_the_graph)
     test_ok(ops->submit(target, &(vyre_sequence){.fills = clear, .fill_count = 2}, NULL));
     const uint64_t changes = sim.count("cuGraphExecKernelNodeSetParams");
     test_ok(ops->submit(target, &steps_alone, NULL));
-    if (round > 2) /* the first read made staging, and with it graphs went */
+    if (round > 2) /* the first read allocates staging memory, which drops the graphs */
       assert_int_equal(sim.count("cuGraphExecKernelNodeSetParams") - changes, 1);
     test_ok(ops->submit(target, &(vyre_sequence){.reads = &read, .read_count = 1}, NULL));
     for (uint32_t i = 0; i < 64; i++)
@@ -150,8 +149,8 @@ TEST(what_changes_is_changed_in_the_graph)
   test_close(target);
 }
 
-/* A part of a grid has to be told which it is, the whole has not: they are two graphs. */
-TEST(parts_of_a_grid_come_and_go)
+/* A part of a grid uploads its range, and a whole grid does not. */
+TEST(parts_and_whole_grids_have_separate_graphs)
 {
   vyre_target *target = test_open(NULL);
   const vyre_kernel mark = test_compile(target, TEST_MARK);
@@ -169,11 +168,11 @@ TEST(parts_of_a_grid_come_and_go)
     for (uint32_t i = 0; i < 8; i++)
       assert_int_equal(out[i], round % 2 == 0 || i == first || i == first + 1 ? i + 1 : 0);
   }
-  assert_int_equal(sim.count("cuModuleLoadDataEx"), loads); /* the target's own kernels are for repeats and grids of a buffer */
+  assert_int_equal(sim.count("cuModuleLoadDataEx"), loads); /* only repeats and grids from buffers load the target's own kernels */
   test_close(target);
 }
 
-/* ---- what a graph is found by -------------------------------------------------------------------------------------------- */
+/* ---- the key of a graph -------------------------------------------------------------------------------------------------- */
 
 enum { VARIATIONS = 19, TIMES_EACH = 4, VARIED_WORDS = 64, VARIED_BUFFERS = 3 };
 
@@ -209,7 +208,7 @@ submit_varied(vyre_target *target, const varied *v, uint32_t number, uint32_t ou
       test_step(v->digit, &digit, 1, &pushes[1]),
       test_step(v->down, &left, 1, NULL),
       test_step(v->mark, &mark, VARIED(13, 9, 12), NULL),
-      test_step(v->digit, &last, 1, &pushes[1]), /* what runs once too often, or not, shows */
+      test_step(v->digit, &last, 1, &pushes[1]), /* shows whether the step runs once */
   };
   if (number == 14)
     steps[3].first = 2, steps[3].count = 3;
@@ -228,7 +227,7 @@ submit_varied(vyre_target *target, const varied *v, uint32_t number, uint32_t ou
 }
 
 /* Alternates two sequences that differ in one property.  The graph of one is not replayed for the other. */
-TEST(a_graph_is_of_its_sequence_alone)
+TEST(a_graph_is_replayed_only_for_its_sequence)
 {
   static uint32_t out[2][VARIATIONS][TIMES_EACH][2][VARIED_BUFFERS][VARIED_WORDS];
   for (uint32_t way = 0; way < 2; way++) {
@@ -246,12 +245,12 @@ TEST(a_graph_is_of_its_sequence_alone)
   for (uint32_t number = 1; number < VARIATIONS; number++)
     for (uint32_t i = 0; i < TIMES_EACH; i++)
       if (memcmp(out[0][number][i], out[1][number][i], sizeof out[0][number][i]) != 0)
-        fail_msg("variation %u, time %u: graphs give other words than commands", number, i);
+        fail_msg("variation %u, time %u: graphs compute other words than commands", number, i);
 }
 
-/* ---- begun --------------------------------------------------------------------------------------------------------------- */
+/* ---- begun sequences ----------------------------------------------------------------------------------------------------- */
 
-/* Each sequence sees what those that were begun before it left, whatever streams they have; the simulator reports a race. */
+/* Each sequence sees the writes of those begun earlier, on any stream.  The simulator would report a race. */
 TEST(begun_sequences_keep_their_order)
 {
   enum { TICKETS = 6 };
@@ -275,8 +274,8 @@ TEST(begun_sequences_keep_their_order)
   test_close(target);
 }
 
-/* Of several that come again and again, each gets what was kept of it. */
-TEST(what_is_begun_finds_its_graph)
+/* Each of several repeated sequences launches its own graph. */
+TEST(begun_sequences_find_their_graphs)
 {
   vyre_target *target = test_open(NULL);
   const uint32_t push = 1;
@@ -295,7 +294,7 @@ TEST(what_is_begun_finds_its_graph)
   test_close(target);
 }
 
-/* A kernel waits for a word of the host's while another sequence begins and ends; then the host says the word. */
+/* A kernel waits for a word while another sequence begins and ends.  Then the host sets the word. */
 TEST(a_kernel_waits_for_the_host)
 {
   static _Alignas(4096) _Atomic uint32_t words[1024];
@@ -325,7 +324,7 @@ TEST(a_kernel_waits_for_the_host)
 
 /* ---- grids and repeats --------------------------------------------------------------------------------------------------- */
 
-TEST(a_grid_that_fits_meets)
+TEST(a_grid_that_fits_waits_at_its_barrier)
 {
   enum { GROUPS = 8 };
   vyre_target *target = test_open(NULL);
@@ -345,7 +344,7 @@ TEST(a_grid_that_fits_meets)
   test_close(target);
 }
 
-/* Submits a repeat of the first step until the word in `left` is 0, then the other steps, and reads the word x. */
+/* Submits a repeat of the first step until the word `left` is 0, then the other steps, and reads the word x. */
 static vyre_status
 submit_repeat(vyre_target *target, const vyre_step *steps, uint32_t step_count, uint32_t times, vyre_range left, vyre_range x,
               uint32_t *out, vyre_repeat_end *end, vyre_timing *timing)
@@ -355,8 +354,8 @@ submit_repeat(vyre_target *target, const vyre_step *steps, uint32_t step_count, 
   return ops->submit(target, &(vyre_sequence){NULL, 0, NULL, 0, steps, step_count, &read, 1, &repeat, 1, end, NULL}, timing);
 }
 
-/* A repeat may be longer than what is given at once: the host waits once for each part, and the count goes on. */
-TEST(a_long_repeat_goes_on)
+/* A long repeat is submitted in parts.  The host waits once for each part, and the count continues. */
+TEST(a_long_repeat_continues_in_parts)
 {
   static const struct {
     uint32_t left, times, iterations, word, waits;
@@ -381,7 +380,7 @@ TEST(a_long_repeat_goes_on)
   test_close(target);
 }
 
-/* Some of a part that fails after the wait may run already: its end is waited for before staging is used again. */
+/* Commands of a part that fails may already run, so the target waits for them before it reuses staging memory. */
 TEST(a_part_that_fails_is_waited_for)
 {
   vyre_target *target = test_open(NULL);
@@ -398,7 +397,7 @@ TEST(a_part_that_fails_is_waited_for)
   assert_false(ops->is_lost(target));
   test_ok(submit_repeat(target, &step, 1, 8, left, left, &out, &end, NULL));
   assert_int_equal(end.word, 0);
-  assert_int_equal(end.iterations, 1); /* the parts before have taken four of five */
+  assert_int_equal(end.iterations, 1); /* the two parts before decremented four times */
   test_close(target);
 }
 

@@ -1,4 +1,4 @@
-/* Docs at target.h.
+/* Implements target.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test_allocator.h"
@@ -18,7 +18,7 @@ static test_memory memory; /* of the target */
 
 #define HEAD ".version 7.8\n.target sm_75\n.address_size 64\n"
 
-/* Each kernel begins as vyre/ptx.h requires: blocks find out which workgroup they are, and whether they have work.
+/* Each kernel begins as vyre/ptx.h requires: a block computes its workgroup, and ends if it has none.
  *
  * %d1 is the dispatch, %d2 the workgroup's number, %d3 the number of workgroups, %d10 the address of x and %d11 its bytes. */
 #define KERNEL_TEXT(name, before, parameters, lanes, text)                                                           \
@@ -66,12 +66,12 @@ static const vyre_kernel_desc kernels[TEST_KERNELS] = {
                "add.u64 %d21, %d20, 4; setp.gt.u64 %p4, %d21, %d11; @%p4 bra DONE; setp.gt.u64 %p4, %d21, %d13; @%p4 bra DONE;\n"
                "ld.param.u32 %r21, [push]; add.u64 %d22, %d10, %d20; ld.global.u32 %r22, [%d22];\n"
                "add.u32 %r22, %r22, %r21; add.u64 %d23, %d12, %d20; st.global.u32 [%d23], %r22;\n"),
-    /* An acquire of the whole system's scope sees the host's store, and the host sees the kernel's release. */
+    /* An acquire of system scope sees the host's store, and the host sees the kernel's release. */
     [TEST_BELL] = KERNEL("bell", 1, 1, 0, "", BUFFERS(16),
                          "AGAIN: ld.acquire.sys.global.u32 %r20, [%d10]; setp.ne.u32 %p4, %r20, 0; @%p4 bra RUNG;\n"
                          "nanosleep.u32 1000; bra AGAIN;\n"
                          "RUNG: st.release.sys.global.u32 [%d10+4], %r20;\n"),
-    /* A barrier of the grid by the dispatch's words arrived (36) and generation (40). */
+    /* A grid barrier by the words `arrived` (36) and `generation` (40) of the dispatch. */
     [TEST_MEET] = KERNEL("meet", 1, 2, 0, "// grid barrier\n", BUFFERS(32),
                          "ld.param.u64 %d12, [buffers+16]; shl.b64 %d20, %d2, 2; add.u64 %d21, %d10, %d20;\n"
                          "cvt.u32.u64 %r20, %d2; add.u32 %r20, %r20, 1; st.global.u32 [%d21], %r20;\n"
@@ -133,7 +133,7 @@ test_refused(vyre_status status, const char *word)
 {
   const char *text = vyre_status_text(status);
   if (!status || strncmp(text, "cuda: ", 6) != 0 || !strstr(text, word) || !has_fix(text))
-    fail_msg("'%s' was to be said, and this was: %s", word, text);
+    fail_msg("expected '%s', but the message is: %s", word, text);
   vyre_status_free(status);
 }
 
