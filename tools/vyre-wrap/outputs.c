@@ -11,7 +11,6 @@
 #include "base/grow.h"
 #include "vyre/io.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +140,7 @@ wrap_file_is_output(const wrap_file *file)
   read_state(&now);
   if (!now.is_there || are_equal_states(file, &now) || stat(file->path, &s) != 0 || !S_ISREG(s.st_mode))
     return false;
-  const int descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  const int descriptor = vyre_file_open(VYRE_FILE_HERE, file->path, VYRE_FILE_READS);
   const ssize_t got = descriptor < 0 ? -1 : read(descriptor, bytes, sizeof bytes);
   if (descriptor >= 0)
     close(descriptor);

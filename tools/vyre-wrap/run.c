@@ -15,7 +15,10 @@ enum { PIECE = 1 << 16 };
 
 extern char **environ;
 
-/* Starts a program whose standard input, output and error are these descriptors.  -1 leaves one as it is. */
+enum { KEPT = -1, NOWHERE = -2 };
+
+/* Starts a program whose standard input, output and error are these descriptors, as they are in this process (KEPT), or /dev/null
+ * (NOWHERE). */
 static vyre_status
 start(char *const *arguments, const int descriptors[3], pid_t *out)
 {
@@ -26,6 +29,8 @@ start(char *const *arguments, const int descriptors[3], pid_t *out)
   for (int i = 0; i < 3 && !error; i++)
     if (descriptors[i] >= 0)
       error = posix_spawn_file_actions_adddup2(&actions, descriptors[i], i);
+    else if (descriptors[i] == NOWHERE)
+      error = posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
   if (!error)
     error = posix_spawnp(out, arguments[0], &actions, NULL, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -98,7 +103,7 @@ wrap_run_compiler(char *const *arguments, int *code, vyre_bytes *module)
   pid_t process;
   if (!isatty(STDOUT_FILENO) && pipe2(ends, O_CLOEXEC) != 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make a pipe: %s\nFix: allow this process more open files", strerror(errno));
-  vyre_status status = start(arguments, (int[]){-1, ends[1], -1}, &process);
+  vyre_status status = start(arguments, (int[]){KEPT, ends[1] >= 0 ? ends[1] : KEPT, KEPT}, &process);
   if (ends[1] >= 0)
     close(ends[1]);
   if (!status && ends[0] >= 0)
@@ -113,15 +118,14 @@ wrap_run_compiler(char *const *arguments, int *code, vyre_bytes *module)
 vyre_status
 wrap_run_optimizer(char *const *arguments, bool is_verbose, const vyre_bytes *input, vyre_bytes *output, bool *passed)
 {
-  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  int in[2] = {nowhere, -1}, out[2] = {-1, nowhere};
+  int in[2] = {NOWHERE, -1}, out[2] = {-1, NOWHERE};
   pid_t process;
   char piece[PIECE];
   *passed = false;
   signal(SIGPIPE, SIG_IGN); /* an optimizer that ends early is known by its exit code */
-  if (nowhere < 0 || (input && pipe2(in, O_CLOEXEC) != 0) || (output && pipe2(out, O_CLOEXEC) != 0))
+  if ((input && pipe2(in, O_CLOEXEC) != 0) || (output && pipe2(out, O_CLOEXEC) != 0))
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make a pipe: %s\nFix: allow this process more open files", strerror(errno));
-  vyre_status status = start(arguments, (int[]){in[0], out[1], is_verbose ? -1 : nowhere}, &process);
+  vyre_status status = start(arguments, (int[]){in[0], out[1], is_verbose ? KEPT : NOWHERE}, &process);
   if (input)
     close(in[0]);
   if (output)
@@ -134,7 +138,6 @@ wrap_run_optimizer(char *const *arguments, bool is_verbose, const vyre_bytes *in
     status = vyre_bytes_append(output, piece, (size_t)got);
   if (output)
     close(out[0]);
-  close(nowhere);
   if (!status)
     *passed = wait_for(process) == 0;
   return status;

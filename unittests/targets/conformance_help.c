@@ -123,7 +123,7 @@ PROGRAM(digit)
 PROGRAM(mark)
 PROGRAM(count)
 PROGRAM(down)
-PROGRAM(set_groups)
+PROGRAM(set_grid)
 PROGRAM(sum)
 PROGRAM(gather)
 PROGRAM(fault)
@@ -147,7 +147,7 @@ static const struct {
 } programs[] = {
     {"add", "kernels", add, adds, 3, 8, 64},    {"digit", "kernels", digit, one, 2, 4, 1},
     {"mark", "kernels", mark, one, 1, 0, 2},    {"count", "kernels", count, one, 1, 0, 64},
-    {"down", "kernels", down, one, 1, 0, 1},    {"set_groups", "kernels", set_groups, one, 1, 0, 1},
+    {"down", "kernels", down, one, 1, 0, 1},    {"set_grid", "kernels", set_grid, one, 1, 0, 1},
     {"sum", "kernels", sum, sums, 2, 0, 64},    {"gather", "kernels", gather, parts, 3, 0, 1},
     {"fault", "kernels", fault, one, 1, 0, 64}, {"special", "special", NULL, one, 1, 0, 1},
     {"meet", "grid", NULL, two, 2, 0, 4},

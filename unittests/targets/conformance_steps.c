@@ -182,11 +182,11 @@ CONFORM(a_part_of_a_grid_runs, NEEDS_KERNELS | VYRE_TARGET_PARTS)
 CONFORM(a_buffer_sets_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT)
 {
   static const uint32_t sizes[] = {0, 1, 9, 40};
-  const vyre_kernel set_groups = kernel_of(c, "set_groups"), mark = kernel_of(c, "mark");
+  const vyre_kernel set_grid = kernel_of(c, "set_grid"), mark = kernel_of(c, "mark");
   for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     const uint32_t words[4] = {50, 60, 70, sizes[i]};
     const vyre_range groups = whole(buffer_with(c, words, 4)), range = whole(buffer_of_zeros(c, MARKS));
-    vyre_step steps[2] = {step_of(set_groups, &groups, 1), step_of(mark, &range, 40)};
+    vyre_step steps[2] = {step_of(set_grid, &groups, 1), step_of(mark, &range, 40)};
     uint32_t out[MARKS];
     steps[1].indirect = words_of(groups.buffer, 0, 3);
     submit_steps(c, steps, 2, NULL, 0, NULL, range.buffer, out, MARKS);
