@@ -96,7 +96,7 @@ TEST(a_second_loss_is_an_error_and_keeps_earlier_results)
   world *w = start();
   ok(dispatch(w));
   frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_LOST_AFTER);
-  refused_with_both(dispatch(w), "it is gone", "reopened for a second try");
+  refused_with_both(dispatch(w), "the device is lost", "reopened for a second try");
   assert_int_equal(frail_of(w->target)->calls[FRAIL_SUBMIT], 3);
   assert_int_equal(w->output.count, 4);
   is_right(&w->output, 1);
@@ -126,7 +126,7 @@ TEST(a_dispatch_without_memory_is_tried_once_more)
   ok(dispatch(w));
   assert_int_equal(w->stats.device_allocation_events, 4);
   frail_plan(w->target, FRAIL_SUBMIT, 0, 2, FRAIL_NO_MEMORY);
-  refused_with_both(dispatch(w), "there is no room", "kept buffers were freed");
+  refused_with_both(dispatch(w), "no memory is left", "kept buffers were freed");
   assert_int_equal(frail_of(w->target)->recoveries, 0);
   ok(dispatch(w));
   world_free(w);
