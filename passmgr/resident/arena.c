@@ -1,5 +1,4 @@
-/* A sequence on a device: all memory lies in one buffer of words, the arena (docs/gpu-passes.md, "On a device"); offsets are in
- * words.
+/* A sequence on a device: all memory is in one buffer, the arena (docs/gpu-passes.md, "On a device").  Offsets are in words.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "phases.h"
@@ -8,23 +7,23 @@
 #include <string.h>
 
 enum {
-  FIRST_WORD = 2,        /* of the arena: one that is 0, one that takes what nobody wants */
-  CONSTANTS = 0x76797265 /* what they are kept as: a number of our own */
+  FIRST_WORD = 2,        /* after the word for reads out of bounds and the word for scatters out of bounds */
+  CONSTANTS = 0x76797265 /* domain of constants in `keep`: an arbitrary number */
 };
 
-/* ---- where everything is ------------------------------------------------------------------------------------------------- */
+/* ---- the layout ---------------------------------------------------------------------------------------------------------- */
 
 static uint64_t
-lay(sequence *s, uint64_t words)
+place_words(sequence *s, uint64_t words)
 {
   const uint64_t at = s->words;
   s->words += words;
   return at;
 }
 
-/* Columns keep their places from sequence to sequence.  False: they are all taken. */
+/* Assigns the columns their places, which they keep between sequences.  Returns false if no place is left. */
 static bool
-find_columns(sequence *s)
+place_columns(sequence *s)
 {
   vyre_device *device = s->device;
   for (uint32_t i = 0; i < s->block_count; i++) {
@@ -45,42 +44,42 @@ find_columns(sequence *s)
 }
 
 static bool
-lay_heads(sequence *s)
+place_heads(sequence *s)
 {
   for (uint32_t i = 0; i < s->count; i++) {
     sequence_member *m = &s->members[i];
-    m->compares = sequence_take(s, m->whiles, sizeof *m->compares);
+    m->compares = sequence_allocate(s, m->whiles, sizeof *m->compares);
     if (!m->compares)
       return false;
-    m->head = (uint32_t)lay(s, 2 * m->pass.phases->memory_count);
+    m->head = (uint32_t)place_words(s, 2 * m->pass.phases->memory_count);
     for (uint32_t k = 0; k < m->whiles; k++) {
-      m->compares[k] = (uint32_t)lay(s, 2 * compare_phases.memory_count);
-      m->words[k] = (uint32_t)lay(s, 2);
+      m->compares[k] = (uint32_t)place_words(s, 2 * compare_phases.memory_count);
+      m->words[k] = (uint32_t)place_words(s, 2);
     }
   }
   return true;
 }
 
-/* Columns come first, then heads with what compares remember, then other memory, then orders. */
+/* The order of the arena: columns, heads with the words of compares, other memory, orders. */
 vyre_status
 vyre_arena_lay_out(sequence *s, bool *out_fits)
 {
   const vyre_device_info *info = &s->device->info;
   const uint32_t rows = s->rows.view->rows;
-  *out_fits = find_columns(s) && rows <= vyre_device_most_rows(s->device) && vyre_plan_rows_fit(&s->rows);
+  *out_fits = place_columns(s) && rows <= vyre_device_most_rows(s->device) && vyre_plan_rows_fit(&s->rows);
   s->words = s->heads = FIRST_WORD + (uint64_t)s->device->column_count * rows;
-  if (!lay_heads(s))
+  if (!place_heads(s))
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   s->heads_end = s->words;
   for (uint32_t i = 0; i < s->block_count; i++)
     if (!s->blocks[i].column && !s->blocks[i].is_constant)
-      s->blocks[i].at = lay(s, s->blocks[i].words);
+      s->blocks[i].at = place_words(s, s->blocks[i].words);
   s->orders = s->words;
   for (uint32_t i = 0; i < s->plan.order_count; i++) {
     plan_order *o = &s->plan.orders[i];
-    o->rows_at = (uint32_t)lay(s, rows - 1);
-    o->starts_at = o->by_program ? (uint32_t)lay(s, o->levels + 1) : 0;
-    o->firsts_at = o->by_program ? (uint32_t)lay(s, o->programs + 1) : 0;
+    o->rows_at = (uint32_t)place_words(s, rows - 1);
+    o->starts_at = o->by_program ? (uint32_t)place_words(s, o->levels + 1) : 0;
+    o->firsts_at = o->by_program ? (uint32_t)place_words(s, o->programs + 1) : 0;
   }
   const uint64_t bytes = s->words * sizeof(uint32_t);
   *out_fits = *out_fits && s->words <= UINT32_MAX && bytes <= info->max_storage && bytes <= info->max_buffer;
@@ -89,7 +88,7 @@ vyre_arena_lay_out(sequence *s, bool *out_fits)
 
 /* ---- constants ----------------------------------------------------------------------------------------------------------- */
 
-/* Words of a pass's constants, one after the other from word 1 on: word 0 is what a read out of bounds gives. */
+/* Returns the size of a pass's constants.  They begin at word 1, because word 0 is the result of reads out of bounds. */
 static uint64_t
 constant_words(const sequence *s, const sequence_member *m)
 {
@@ -99,12 +98,12 @@ constant_words(const sequence *s, const sequence_member *m)
   return words;
 }
 
-/* The device has them from the last time, if they are the same. */
+/* Uploads the pass's constants, unless the device still has the same ones. */
 static vyre_status
 keep_constants(sequence *s, sequence_member *m)
 {
   const uint64_t words = constant_words(s, m);
-  uint32_t *all = words > 1 ? sequence_take(s, words, sizeof *all) : NULL, *at = all;
+  uint32_t *all = words > 1 ? sequence_allocate(s, words, sizeof *all) : NULL, *at = all;
   if (words == 1)
     return VYRE_OK;
   if (!all)
@@ -123,7 +122,7 @@ keep_constants(sequence *s, sequence_member *m)
 
 typedef struct head_words {
   uint32_t *words;
-  uint64_t first; /* where they are in the arena */
+  uint64_t first; /* offset in the arena */
 } head_words;
 
 static void
@@ -133,7 +132,7 @@ put_head(const head_words *h, uint32_t head, uint32_t memory, uint64_t at, uint6
   h->words[head - h->first + 2 * memory + 1] = (uint32_t)words;
 }
 
-/* A compare takes row 1, whose elements of its side columns are the two words. */
+/* Writes the head of a compare.  It runs for row 1, whose elements of the two side columns are the words of the compare. */
 static void
 put_compare(const sequence *s, const head_words *h, const sequence_member *m, uint32_t number)
 {
@@ -149,7 +148,7 @@ put_compare(const sequence *s, const head_words *h, const sequence_member *m, ui
 static uint32_t *
 make_heads(const sequence *s)
 {
-  const head_words h = {sequence_take(s, s->heads_end - s->heads, sizeof(uint32_t)), s->heads};
+  const head_words h = {sequence_allocate(s, s->heads_end - s->heads, sizeof(uint32_t)), s->heads};
   for (uint32_t i = 0; i < s->count && h.words; i++) {
     const sequence_member *m = &s->members[i];
     uint64_t constant = 1;
@@ -173,19 +172,19 @@ words_at(const sequence *s, uint64_t at, uint64_t words)
 }
 
 static void
-upload(sequence *s, uint64_t at, uint64_t words, const void *data)
+add_upload(sequence *s, uint64_t at, uint64_t words, const void *data)
 {
   if (words)
     s->uploads[s->upload_count++] = (vyre_upload){words_at(s, at, words), data};
 }
 
 static void
-fill(sequence *s, uint64_t at, uint64_t words)
+add_fill(sequence *s, uint64_t at, uint64_t words)
 {
   s->fills[s->fill_count++] = (vyre_fill){words_at(s, at, words), 0};
 }
 
-/* What `prepare` asked for and left as it was. */
+/* Returns whether the memory is all zero, as fills make it on the device. */
 static bool
 is_zero(const sequence_block *b)
 {
@@ -196,16 +195,16 @@ is_zero(const sequence_block *b)
   return all == 0;
 }
 
-/* A column that the device has does not go up; what the sequence makes begins as zeros, as other memory does. */
+/* Lists the transfers of blocks.  Valid columns are not uploaded.  Columns that a pass of the sequence provides begin as zeros. */
 static void
-move_blocks(sequence *s)
+list_blocks(sequence *s)
 {
   for (uint32_t i = 0; i < s->block_count; i++) {
     const sequence_block *b = &s->blocks[i];
     if (b->column && !b->goes_up)
-      fill(s, b->at, b->words);
+      add_fill(s, b->at, b->words);
     else if (b->goes_up && !(b->column ? s->device->columns[b->number].holds : is_zero(b)))
-      upload(s, b->at, b->words, b->host);
+      add_upload(s, b->at, b->words, b->host);
     if (b->comes_down && b->words)
       s->reads[s->read_count++] = (vyre_read){words_at(s, b->at, b->words), b->host};
   }
@@ -215,22 +214,22 @@ static vyre_status
 list_transfers(sequence *s)
 {
   uint32_t *heads = make_heads(s);
-  s->fills = sequence_take(s, 2 + s->block_count, sizeof *s->fills);
-  s->uploads = sequence_take(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
-  s->reads = sequence_take(s, s->block_count, sizeof *s->reads);
+  s->fills = sequence_allocate(s, 2 + s->block_count, sizeof *s->fills);
+  s->uploads = sequence_allocate(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
+  s->reads = sequence_allocate(s, s->block_count, sizeof *s->reads);
   if (!heads || !s->fills || !s->uploads || !s->reads)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
-  fill(s, 0, FIRST_WORD);
+  add_fill(s, 0, FIRST_WORD);
   if (s->orders > s->heads_end)
-    fill(s, s->heads_end, s->orders - s->heads_end);
-  upload(s, s->heads, s->heads_end - s->heads, heads);
-  move_blocks(s);
+    add_fill(s, s->heads_end, s->orders - s->heads_end);
+  add_upload(s, s->heads, s->heads_end - s->heads, heads);
+  list_blocks(s);
   for (uint32_t i = 0; i < s->plan.order_count; i++) {
     const plan_order *o = &s->plan.orders[i];
-    upload(s, o->rows_at, s->rows.view->rows - 1, o->rows);
+    add_upload(s, o->rows_at, s->rows.view->rows - 1, o->rows);
     if (o->by_program) {
-      upload(s, o->starts_at, o->levels + 1, o->starts);
-      upload(s, o->firsts_at, o->programs + 1, o->firsts);
+      add_upload(s, o->starts_at, o->levels + 1, o->starts);
+      add_upload(s, o->firsts_at, o->programs + 1, o->firsts);
     }
   }
   return VYRE_OK;
@@ -238,7 +237,7 @@ list_transfers(sequence *s)
 
 /* ---- steps --------------------------------------------------------------------------------------------------------------- */
 
-/* What the step's kernel is given, which `groups` workgroups share. */
+/* Returns the step's kernel, its push constants and its number of workgroups. */
 static const vyre_phase_kernel *
 kernel_of(const sequence *s, const plan_step *step, uint32_t push[DEVICE_PUSH], uint32_t *out_groups)
 {
@@ -270,7 +269,7 @@ kernel_of(const sequence *s, const plan_step *step, uint32_t push[DEVICE_PUSH], 
   }
 }
 
-/* The arena, and the pass's constants; what a compare reads is in the arena. */
+/* Returns the arena and the pass's constants.  Without constants, as for a compare, the arena is bound twice. */
 static const vyre_range *
 buffers_of(const sequence *s, const plan_step *step, vyre_range out[2])
 {
@@ -284,10 +283,10 @@ static vyre_status
 make_steps(sequence *s)
 {
   const plan *p = &s->plan;
-  vyre_range(*buffers)[2] = sequence_take(s, p->step_count, sizeof *buffers);
-  uint32_t(*push)[DEVICE_PUSH] = sequence_take(s, p->step_count, sizeof *push);
-  s->steps = sequence_take(s, p->step_count, sizeof *s->steps);
-  s->until = sequence_take(s, p->repeat_count, sizeof *s->until);
+  vyre_range(*buffers)[2] = sequence_allocate(s, p->step_count, sizeof *buffers);
+  uint32_t(*push)[DEVICE_PUSH] = sequence_allocate(s, p->step_count, sizeof *push);
+  s->steps = sequence_allocate(s, p->step_count, sizeof *s->steps);
+  s->until = sequence_allocate(s, p->repeat_count, sizeof *s->until);
   if (!buffers || !push || !s->steps || !s->until)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   for (uint32_t i = 0; i < p->step_count; i++) {

@@ -13,18 +13,18 @@
 #include <string.h>
 
 enum {
-  PLAIN_ROW = 40,         /* ns that a pass may take for a row, before it is known */
-  WORTH_ASKING = 1000000, /* ns: what takes less here stays */
+  PLAIN_ROW = 40,         /* ns a row of a pass that has not run on the CPU yet */
+  WORTH_ASKING = 1000000, /* ns; sequences of less run on the CPU */
   OPENING = 100000000,    /* ns that opening a device may take */
-  REPEATED = 3,           /* iterations of repeat while; */
-  REPEATED_IN_LEVELS = 1, /* of one in levels: where few rows are left, so that most have none that goes on */
-  TRANSFER = 4 << 20,     /* bytes: measured */
-  VISITED = 1 << 18,      /* rows: measured */
-  LAUNCHED = 64,          /* kernels: measured */
-  HEAVY = 8               /* what a phase of a pass does for a row, by what the measured kernel does: a guess, until one ran */
+  REPEATED = 3,           /* estimated iterations of `repeat while` */
+  REPEATED_IN_LEVELS = 1, /* the same in levels, whose few rows are mostly done after one */
+  TRANSFER = 4 << 20,     /* bytes of a measured transfer */
+  VISITED = 1 << 18,      /* rows of the measured kernel */
+  LAUNCHED = 64,          /* kernels of the measured launches */
+  HEAVY = 8               /* guessed work of a phase by that of the measured kernel, until a sequence has run */
 };
 
-/* ---- what a sequence is there -------------------------------------------------------------------------------------------- */
+/* ---- the work of a sequence ---------------------------------------------------------------------------------------------- */
 
 typedef struct counting {
   const vyre_phases *phases;
@@ -34,16 +34,16 @@ typedef struct counting {
   device_work *work;
 } counting;
 
-/* Dispatches of a directed phase, or of phases that take turns `turns` times a level. */
+/* Returns the dispatches of a directed phase, or of levels with `turns` kernels a level. */
 static double
-launches(const counting *c, const vyre_phase_kernel *by_program, double turns)
+count_launches(const counting *c, const vyre_phase_kernel *by_program, double turns)
 {
   if (!c->rows->by_program || !by_program->code)
     return turns * c->levels;
   return (c->levels + PLAN_LEVELS_AT_ONCE - 1) / PLAN_LEVELS_AT_ONCE;
 }
 
-/* How often the steps in levels run a kernel; each iteration of repeat while ends with one that compares. */
+/* Returns the number of kernels a level.  Each iteration of `repeat while` ends with a compare. */
 static double
 count_turns(const vyre_phases *phases, uint32_t first, uint32_t end)
 {
@@ -69,13 +69,13 @@ count_steps(const counting *c, uint32_t first, uint32_t end, double times)
     const vyre_phase_step *step = &c->phases->steps[i];
     if (step->kind == VYRE_STEP_RUN) {
       const bool flat = c->phases->phases[step->phase].direction == VYRE_DIRECTION_FLAT;
-      c->work->launches += times * (flat ? 1 : launches(c, &c->kernels->programs[step->phase], 1));
+      c->work->launches += times * (flat ? 1 : count_launches(c, &c->kernels->programs[step->phase], 1));
       c->work->visits += times * rows;
       continue;
     }
     if (step->kind == VYRE_STEP_LEVELS) {
       const double turns = count_turns(c->phases, i + 1, step->end);
-      c->work->launches += times * launches(c, &c->kernels->levels[i], turns);
+      c->work->launches += times * count_launches(c, &c->kernels->levels[i], turns);
       c->work->visits += times * turns * rows;
     } else {
       const bool is_while = step->kind == VYRE_STEP_REPEAT_WHILE;
@@ -86,7 +86,7 @@ count_steps(const counting *c, uint32_t first, uint32_t end, double times)
   }
 }
 
-/* Columns that go up, and down, each once: a bit for each field of vyre_view. */
+/* Counts each uploaded column once, and each column that is read back.  The masks have a bit for each field of vyre_view. */
 static void
 count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, uint32_t rows, device_work *work)
 {
@@ -119,9 +119,9 @@ count_work(vyre_device *device, const vyre_pass_record *const *passes, uint32_t 
   }
 }
 
-/* But for what phases do. */
+/* Returns the estimated nanoseconds of the last sequence without its visits. */
 static double
-overhead(const vyre_device *device)
+overhead_of(const vyre_device *device)
 {
   const device_costs *c = &device->costs;
   const device_work *w = &device->asked;
@@ -130,9 +130,9 @@ overhead(const vyre_device *device)
 
 /* ---- constants ----------------------------------------------------------------------------------------------------------- */
 
-/* The least of some. */
+/* Measures the shortest of five submissions. */
 static vyre_status
-time_of(vyre_device *device, const vyre_sequence *what, double *out)
+time_sequence(vyre_device *device, const vyre_sequence *what, double *out)
 {
   for (uint32_t i = 0; i < 5; i++) {
     const uint64_t start = clock_now();
@@ -144,12 +144,12 @@ time_of(vyre_device *device, const vyre_sequence *what, double *out)
 }
 
 static double
-more_than(double ns, double base, double parts)
+excess_of(double ns, double base, double parts)
 {
   return ns > base ? (ns - base) / parts : 0;
 }
 
-/* The arena's first words: zeros, a head of three memories, then what is counted.  The others come after it, a word a row. */
+/* Measures compare.vir.  The arena begins with zeros, a head of three memories, and the counter.  The two side columns follow. */
 static vyre_status
 measure_kernels(vyre_device *device)
 {
@@ -172,17 +172,18 @@ measure_kernels(vyre_device *device)
   for (uint32_t i = 1; i < LAUNCHED; i++)
     steps[i].kernel = steps[0].kernel;
   double ns;
-  VYRE_TRY(time_of(device, &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = LAUNCHED}, &ns));
-  costs->launch = more_than(ns, costs->wait, LAUNCHED);
+  VYRE_TRY(
+      time_sequence(device, &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = LAUNCHED}, &ns));
+  costs->launch = excess_of(ns, costs->wait, LAUNCHED);
   steps[0].push = push[1];
   steps[0].groups[0] = VISITED / DEVICE_WORKGROUP;
-  VYRE_TRY(time_of(device, &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = 1}, &ns));
-  costs->visit = HEAVY * more_than(ns, costs->wait + costs->launch, VISITED);
+  VYRE_TRY(time_sequence(device, &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = 1}, &ns));
+  costs->visit = HEAVY * excess_of(ns, costs->wait + costs->launch, VISITED);
   return VYRE_OK;
 }
 
 static vyre_status
-measure(vyre_device *device)
+measure_costs(vyre_device *device)
 {
   device_costs *costs = &device->costs;
   double ns;
@@ -191,15 +192,15 @@ measure(vyre_device *device)
   if (!bytes)
     return VYRE_OUT_OF_MEMORY("to measure a device");
   const vyre_range word = {device->arena, 0, sizeof(uint32_t)}, all = {device->arena, 0, TRANSFER};
-  vyre_status status = time_of(device, &(vyre_sequence){.reads = &(vyre_read){word, bytes}, .read_count = 1}, &costs->wait);
+  vyre_status status = time_sequence(device, &(vyre_sequence){.reads = &(vyre_read){word, bytes}, .read_count = 1}, &costs->wait);
   if (!status)
-    status = time_of(device, &(vyre_sequence){.uploads = &(vyre_upload){all, bytes}, .upload_count = 1}, &ns);
+    status = time_sequence(device, &(vyre_sequence){.uploads = &(vyre_upload){all, bytes}, .upload_count = 1}, &ns);
   if (!status) {
-    costs->byte_up = more_than(ns, costs->wait, TRANSFER);
-    status = time_of(device, &(vyre_sequence){.reads = &(vyre_read){all, bytes}, .read_count = 1}, &ns);
+    costs->byte_up = excess_of(ns, costs->wait, TRANSFER);
+    status = time_sequence(device, &(vyre_sequence){.reads = &(vyre_read){all, bytes}, .read_count = 1}, &ns);
   }
   if (!status) {
-    costs->byte_down = more_than(ns, costs->wait, TRANSFER);
+    costs->byte_down = excess_of(ns, costs->wait, TRANSFER);
     status = measure_kernels(device);
   }
   vyre_release(&device->allocator, bytes, TRANSFER);
@@ -208,27 +209,27 @@ measure(vyre_device *device)
 
 /* ---- the device ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether it is another one than these processors, or was asked for by name, and does what it should.  What imitates a device is
- * never faster. */
+/* Returns whether the device is usable, and measures its costs.  The CPU target is not usable.  Other devices that are the CPU or a
+ * simulator are never faster, so the options must name them. */
 static bool
-is_fit(vyre_device *device)
+is_usable(vyre_device *device)
 {
   const bool is_processor = device->info.kind == VYRE_DEVICE_CPU || (device->info.capabilities & VYRE_TARGET_EMULATED);
   if (device->threads || !vyre_phases_kernels(&compare_phases, device->info.forms) || (is_processor && !device->options.device))
     return false;
-  vyre_status status = measure(device);
+  vyre_status status = measure_costs(device);
   vyre_status_free(status);
   return !status;
 }
 
-/* The first that is fit; none is no error. */
+/* Opens the first usable device.  It is not an error if there is none. */
 static void
-open_one(vyre_device *device)
+open_first_usable(vyre_device *device)
 {
   device->is_tried = true;
   for (const vyre_target_ops *const *at = device->choices; *at && !device->ops; at++) {
     vyre_status status = vyre_device_open_target(device, *at);
-    if (!status && !is_fit(device))
+    if (!status && !is_usable(device))
       status = vyre_device_close_target(device);
     vyre_status_free(status);
   }
@@ -264,7 +265,7 @@ vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint
     return false;
   device->owed += device->is_tried ? 0 : here;
   if (!device->is_tried && device->owed >= OPENING)
-    open_one(device);
+    open_first_usable(device);
   bool may = device->ops && view->rows <= vyre_device_most_rows(device);
   for (uint32_t i = 0; i < count && may; i++)
     may = vyre_phases_kernels(passes[i]->pass.phases, device->info.forms) != NULL;
@@ -281,7 +282,7 @@ vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t
     levels = view->level[row] >= levels ? view->level[row] + 1 : levels;
   count_work(device, passes, count, &rows, levels);
   return vyre_plan_rows_fit(&rows) &&
-         overhead(device) + device->costs.visit * device->asked.visits < cost_here(device, passes, count, view->rows);
+         overhead_of(device) + device->costs.visit * device->asked.visits < cost_here(device, passes, count, view->rows);
 }
 
 void
@@ -301,5 +302,5 @@ void
 vyre_choose_learn_there(vyre_device *device, uint64_t ns)
 {
   if (device->asked.visits > 0)
-    device->costs.visit = more_than((double)ns, overhead(device), device->asked.visits);
+    device->costs.visit = excess_of((double)ns, overhead_of(device), device->asked.visits);
 }

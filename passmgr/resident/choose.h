@@ -2,8 +2,8 @@
  *
  * On the CPU a pass costs as many nanoseconds a row as in its last run.  On the device a sequence costs a wait, its launches, its
  * uploads and readbacks, and a constant for each row that a phase visits.  The constants are measured when the device is opened,
- * and the last one again after each sequence.  The device is opened when the CPU has spent as long on work for a device as opening
- * one may take.  So small modules never pay for opening it, and the total is at most twice the least possible time.
+ * and the last one again after each sequence.  Sequences that are estimated at less than 1 ms always run on the CPU.  The device is
+ * opened when the estimates of the others add up to the time that opening a device may take.  So small modules do not pay for it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RESIDENT_CHOOSE_H
@@ -13,12 +13,12 @@
 #include "resident.h"
 #include "vyre/view.h"
 
-/* Returns whether the device may be faster for the passes as one sequence.  May open the device. */
+/* Returns whether the device can run the passes as one sequence, and may be faster.  May open the device. */
 bool vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view);
 /* Returns whether to run the passes on the device, after vyre_choose_may returned true.  The view must have levels. */
 bool vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view);
-/* Record the nanoseconds that a pass needed on the CPU, and that the last chosen sequence needed on the device.  A failed
- * allocation loses the measurement. */
+/* Record the nanoseconds that a pass needed on the CPU, and that the sequence of the last vyre_choose needed on the device.  A
+ * failed allocation loses the measurement. */
 void vyre_choose_learn_here(vyre_device *device, const vyre_pass_record *record, uint32_t rows, uint64_t ns);
 void vyre_choose_learn_there(vyre_device *device, uint64_t ns);
 

@@ -1,17 +1,17 @@
-/* A sequence on this machine's processors: memory is what it is, a step is calls of a phase's C, and nothing is moved.
+/* A sequence on the CPU: steps are calls of the phases' C functions, and buffers are the host's memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sequence_parts.h"
 
 #include <string.h>
 
-/* What is bound where a pass has no memory: of a table of no words all reads are zero. */
+/* Words of host_words: an empty table is bound to NOTHING, so all of its reads are zero.  Words of compares follow. */
 enum { NOTHING = 0, FIRST_WORD = 1 };
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
-import(sequence *s, void *data, uint64_t words)
+import_words(sequence *s, void *data, uint64_t words)
 {
   const vyre_target_ops *ops = s->device->ops;
   return ops->import(s->device->target, data, words * sizeof(uint32_t), &s->buffers[s->buffer_count++]);
@@ -29,7 +29,7 @@ part_of(const sequence *s, uint32_t buffer, uint64_t first, uint64_t words)
   return (vyre_range){s->buffers[buffer], first * sizeof(uint32_t), words * sizeof(uint32_t)};
 }
 
-/* Buffers of blocks, of orders, and of what compares remember. */
+/* The buffers of blocks, orders and host_words have consecutive numbers. */
 static uint32_t
 order_buffer(const sequence *s, uint32_t order)
 {
@@ -43,29 +43,29 @@ words_buffer(const sequence *s)
 }
 
 static vyre_status
-import_all(sequence *s)
+import_memory(sequence *s)
 {
   const uint64_t words = FIRST_WORD + 2 * (uint64_t)s->while_count;
-  s->buffers = sequence_take(s, s->block_count + s->plan.order_count + 1, sizeof *s->buffers);
-  s->host_words = sequence_take(s, words, sizeof *s->host_words);
+  s->buffers = sequence_allocate(s, s->block_count + s->plan.order_count + 1, sizeof *s->buffers);
+  s->host_words = sequence_allocate(s, words, sizeof *s->host_words);
   if (!s->buffers || !s->host_words)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   for (uint32_t i = 0; i < s->block_count; i++) {
     const sequence_block *b = &s->blocks[i];
-    VYRE_TRY(b->words ? import(s, b->host, b->words) : import(s, &s->host_words[NOTHING], 1));
+    VYRE_TRY(b->words ? import_words(s, b->host, b->words) : import_words(s, &s->host_words[NOTHING], 1));
   }
   for (uint32_t i = 0; i < s->plan.order_count; i++)
-    VYRE_TRY(import(s, s->plan.orders[i].rows, s->rows.view->rows - 1));
+    VYRE_TRY(import_words(s, s->plan.orders[i].rows, s->rows.view->rows - 1));
   uint32_t at = FIRST_WORD;
   for (uint32_t i = 0; i < s->count; i++)
     for (uint32_t k = 0; k < s->members[i].whiles; k++, at += 2)
       s->members[i].words[k] = at;
-  return import(s, s->host_words, words);
+  return import_words(s, s->host_words, words);
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------------------------- */
 
-/* Group g of the rows' form is row g + 1, or counted from the last row. */
+/* Fills the step with the phase's `rows` function: group g is row g + 1, or counts from the last row. */
 static vyre_status
 call_rows(const sequence *s, const plan_step *from, const vyre_phase *phase, vyre_step *out)
 {
@@ -87,7 +87,7 @@ call_listed(const sequence *s, const plan_step *from, const vyre_phase *phase, v
                               s->members[from->pass].context->record->pass.name, &out->kernel);
 }
 
-/* It takes row 1, whose elements of its side columns are the two words. */
+/* Fills the step with a compare.  It runs for row 1, whose elements of the two side columns are the words of the compare. */
 static vyre_status
 call_compare(const sequence *s, const plan_step *from, vyre_range *ranges, vyre_step *out)
 {
@@ -108,7 +108,7 @@ make_step(const sequence *s, const plan_step *from, vyre_step *out)
 {
   const sequence_member *m = &s->members[from->pass];
   const vyre_phase *phase = from->kind == PLAN_COMPARE ? &compare_phases.phases[0] : &m->pass.phases->phases[from->number];
-  vyre_range *ranges = sequence_take(s, phase->use_count + 1, sizeof *ranges);
+  vyre_range *ranges = sequence_allocate(s, phase->use_count + 1, sizeof *ranges);
   if (!ranges)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   out->buffers = ranges;
@@ -126,9 +126,9 @@ vyre_status
 vyre_direct_build(sequence *s)
 {
   const plan *p = &s->plan;
-  VYRE_TRY(import_all(s));
-  s->steps = sequence_take(s, p->step_count, sizeof *s->steps);
-  s->until = sequence_take(s, p->repeat_count, sizeof *s->until);
+  VYRE_TRY(import_memory(s));
+  s->steps = sequence_allocate(s, p->step_count, sizeof *s->steps);
+  s->until = sequence_allocate(s, p->repeat_count, sizeof *s->until);
   if (!s->steps || !s->until)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   for (uint32_t i = 0; i < p->step_count; i++)

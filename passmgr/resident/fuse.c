@@ -1,7 +1,7 @@
-/* Neighbouring GPU passes as one sequence on a device: the same as running one after the other, to every bit.
+/* Runs neighbouring GPU passes as one sequence on a device.  The output is the same as that of separate runs, bit for bit.
  *
- * All of them are prepared first, then the device runs them, then each is ended in its turn; rows that died are taken out once, and
- * the table is sealed once, at the end.
+ * All passes are prepared first, then the device runs them, then each is ended.  Dead rows are removed and the table is sealed
+ * once, at the end.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "choose.h"
@@ -20,9 +20,9 @@ typedef struct fused {
   schedule_member members[SCHEDULE_MOST];
   vyre_context *contexts; /* owned */
   uint32_t count;
-  uint32_t wanted;    /* analyses and columns that are required at the start, */
-  uint32_t preserved; /* ... and that hold after it */
-  bool changed;       /* the module */
+  uint32_t wanted;    /* analyses and columns that are required at the start */
+  uint32_t preserved; /* analyses and columns that are valid at the end */
+  bool changed;       /* a pass changed the module */
 } fused;
 
 bool
@@ -44,9 +44,9 @@ node_of(const fused *f, uint32_t member)
   return node ? &f->r->pipeline->nodes[node] : NULL;
 }
 
-/* Without those whose columns hold; and what is then required at the start. */
+/* Copies the members, except providers whose column is still valid.  Returns the requirements at the start. */
 static uint32_t
-take_members(fused *f, const schedule *s)
+select_members(fused *f, const schedule *s)
 {
   uint32_t wanted = 0, made = 0;
   for (uint32_t i = 0; i < s->count; i++) {
@@ -60,9 +60,9 @@ take_members(fused *f, const schedule *s)
   return wanted;
 }
 
-/* One that provides a column is of the run that it comes before. */
+/* Returns the number of the member's run in the pipeline.  A provider has the number of the pass after it. */
 static uint64_t
-number_of(const fused *f, uint32_t member)
+run_number_of(const fused *f, uint32_t member)
 {
   uint64_t number = f->r->number + (f->members[member].node == 0);
   for (uint32_t i = 0; i <= member; i++)
@@ -71,36 +71,36 @@ number_of(const fused *f, uint32_t member)
 }
 
 static vyre_status
-note_of(const fused *f, uint32_t member, vyre_status status)
+add_note(const fused *f, uint32_t member, vyre_status status)
 {
   return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", f->members[member].record->pass.name,
-                          number_of(f, member));
+                          run_number_of(f, member));
 }
 
-/* Nothing is wrong with it, but its run ends here. */
+/* Ends the run of a member without an error. */
 static void
-drop(fused *f, uint32_t member)
+end_context(fused *f, uint32_t member)
 {
   vyre_context_settle(&f->contexts[member], NULL);
   vyre_context_give_back(&f->contexts[member]);
 }
 
 static void
-drop_between(fused *f, uint32_t first, uint32_t end)
+end_contexts(fused *f, uint32_t first, uint32_t end)
 {
   for (uint32_t i = first; i < end; i++)
-    drop(f, i);
+    end_context(f, i);
 }
 
-/* `status` may be none: the module may know of a fault. */
+/* Ends the run of a member with its status.  Even if that is NULL, the module may have an error. */
 static vyre_status
 end_call(fused *f, uint32_t member, vyre_status status)
 {
   vyre_context *context = &f->contexts[member];
-  return note_of(f, member, vyre_run_finish_call(f->r, context->record, context, status));
+  return add_note(f, member, vyre_run_finish_call(f->r, context->record, context, status));
 }
 
-/* On failure no context is left open. */
+/* Prepares all members.  On failure no context remains open. */
 static vyre_status
 begin_all(fused *f)
 {
@@ -112,19 +112,19 @@ begin_all(fused *f)
     vyre_stopwatch watch = {0};
     vyre_run_start(f->r, &watch, "(prepare)");
     vyre_foreign_call call;
-    vyre_run_enter(record, number_of(f, i), &call);
+    vyre_run_enter(record, run_number_of(f, i), &call);
     vyre_status status = vyre_phases_begin(&f->contexts[i], f->r->module);
     vyre_run_leave(record, &call);
     vyre_run_stop(f->r, &watch, 0, false);
     if (status) {
-      drop_between(f, 0, i);
+      end_contexts(f, 0, i);
       return end_call(f, i, status);
     }
   }
   return VYRE_OK;
 }
 
-/* What comes of one of them, as if it had run alone. */
+/* Reports the counters and the result of a member and calls its `finish`, as if it had run alone. */
 static vyre_status
 end_one(fused *f, uint32_t member)
 {
@@ -133,18 +133,18 @@ end_one(fused *f, uint32_t member)
   const vyre_pass *pass = &context->record->pass;
   const vyre_node *node = node_of(f, member);
   vyre_result result = VYRE_UNCHANGED;
-  vyre_status printed = node ? vyre_run_print(r, node, number_of(f, member)) : VYRE_OK;
+  vyre_status printed = node ? vyre_run_print(r, node, run_number_of(f, member)) : VYRE_OK;
   if (printed)
     return end_call(f, member, printed);
   if (node && vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, pass->name);
     vyre_run_print_skipped(r);
-    drop(f, member);
+    end_context(f, member);
     return VYRE_OK;
   }
   vyre_module_show_analyses(r->module, vyre_schedule_requirements(context->record, is_on_host(r)));
   vyre_foreign_call call;
-  vyre_run_enter(context->record, number_of(f, member), &call);
+  vyre_run_enter(context->record, run_number_of(f, member), &call);
   vyre_status status = vyre_phases_end(context, r->module, &result);
   vyre_run_leave(context->record, &call);
   const bool changed = result == VYRE_CHANGED;
@@ -168,7 +168,7 @@ end_all(fused *f)
   for (uint32_t i = 0; i < f->count; i++) {
     vyre_status status = end_one(f, i);
     if (status) {
-      drop_between(f, i + 1, f->count);
+      end_contexts(f, i + 1, f->count);
       return status;
     }
   }
@@ -176,12 +176,11 @@ end_all(fused *f)
 }
 
 static vyre_status
-settle(fused *f, uint64_t before)
+seal_changes(fused *f, uint64_t before)
 {
   run *r = f->r;
   if (!f->changed && r->options.check_changed && vyre_run_hash_module(r->module) != before)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "the sequence of passes that ends with '%s' said that it changed nothing, but the module is another one",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the sequence of passes that ends with '%s' reports no change, but the module changed",
                       f->members[f->count - 1].record->pass.name);
   if (!f->changed)
     return VYRE_OK;
@@ -190,7 +189,7 @@ settle(fused *f, uint64_t before)
   return vyre_run_settle_change(r);
 }
 
-/* *out_fits false: nothing was done. */
+/* If *out_fits is false, nothing was done. */
 static vyre_status
 run_members(fused *f, bool *out_fits)
 {
@@ -206,14 +205,14 @@ run_members(fused *f, bool *out_fits)
     vyre_choose_learn_there(r->options.device, clock_now() - asked);
   vyre_run_stop(r, &watch, 0, false);
   if (status || !*out_fits) {
-    drop_between(f, 1, f->count);
+    end_contexts(f, 1, f->count);
     return end_call(f, 0, status);
   }
   VYRE_TRY(end_all(f));
-  return settle(f, before);
+  return seal_changes(f, before);
 }
 
-/* How many neighbouring passes are wanted from that node on. */
+/* Returns the number of passes from the node on that are to run, up to the first that is not. */
 static uint32_t
 count_wanted(const run *r, uint32_t node)
 {
@@ -241,7 +240,7 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
   vyre_schedule_make(pipeline, node, count_wanted(r, node), options, &s);
   if (s.count < 2)
     return VYRE_OK;
-  f.wanted = take_members(&f, &s);
+  f.wanted = select_members(&f, &s);
   if (r->options.device->choices) {
     const vyre_pass_record *records[SCHEDULE_MOST];
     for (uint32_t i = 0; i < f.count; i++)

@@ -1,4 +1,4 @@
-/* A GPU pass by its phases: what they are given, and what comes of it.
+/* Docs at phases.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "phases.h"
@@ -8,12 +8,12 @@
 #include <string.h>
 
 _Static_assert((int)VYRE_PHASE_SPIRV == (int)VYRE_KERNEL_SPIRV && (int)VYRE_PHASE_PTX == (int)VYRE_KERNEL_PTX,
-               "a phase's form is a kernel's");
+               "vyre_phase_form must have the values of vyre_kernel_form");
 
 enum {
   MOST_MEMORY = 64 /* bits of vyre_context.given */,
   MOST_STEPS = 1024,
-  MOST_TIMES = 1024 /* that repeats in each other come to */,
+  MOST_TIMES = 1024 /* product of nested repeats */,
   MOST_STRIDE = 16
 };
 
@@ -62,9 +62,9 @@ vyre_phases_write(const vyre_phases *phases, uint32_t memory)
   return is;
 }
 
-/* Each phase has one that takes rows. */
+/* Returns whether each phase has a kernel over rows. */
 static bool
-are_whole(const vyre_phase_kernels *kernels, uint32_t phases)
+are_complete(const vyre_phase_kernels *kernels, uint32_t phases)
 {
   bool are = kernels->rows && kernels->programs && kernels->levels;
   for (uint32_t i = 0; i < phases && are; i++)
@@ -79,13 +79,13 @@ vyre_phases_kernels(const vyre_phases *phases, uint32_t forms)
   for (uint32_t i = 0; i < count; i++) {
     const vyre_phase_kernels *kernels = phases->kernels[i];
     if (kernels && VYRE_HAS(vyre_phase_kernels, kernels, levels) && kernels->version == VYRE_PHASE_KERNELS_VERSION &&
-        kernels->form < VYRE_KERNEL_FORM__COUNT && (forms >> kernels->form & 1) && are_whole(kernels, phases->phase_count))
+        kernels->form < VYRE_KERNEL_FORM__COUNT && (forms >> kernels->form & 1) && are_complete(kernels, phases->phase_count))
       return kernels;
   }
   return NULL;
 }
 
-/* Facts of ops, as numbers that phases can read. */
+/* Fields of vyre_op_info that phases can read. */
 #define FACTS(X) \
   X(flags) X(operands) X(klass) X(rule) X(fold) X(cost) X(mirrored) X(inverse) X(combines) X(compares) X(self) X(absorbs)
 
@@ -138,7 +138,7 @@ resolve_memory(vyre_pass_record *record, uint32_t index)
 }
 
 static bool
-phase_is_right(const vyre_phases *phases, const vyre_phase *phase)
+is_phase_valid(const vyre_phases *phases, const vyre_phase *phase)
 {
   if (!phase->name || !phase->rows || !phase->listed || phase->direction > VYRE_DIRECTION_OUTWARD ||
       phase->use_count > phases->memory_count || (phase->use_count && (!phase->uses || !phase->writes)))
@@ -152,11 +152,11 @@ phase_is_right(const vyre_phases *phases, const vyre_phase *phase)
 typedef struct step_walk {
   const vyre_phases *phases;
   bool in_levels, in_while;
-  uint32_t direction; /* of the levels around */
-  uint64_t times;     /* that the repeats around come to */
+  uint32_t direction; /* of the step of levels around */
+  uint64_t times;     /* product of the repeats around */
 } step_walk;
 
-/* Of the first phase among those steps; FLAT: there is none. */
+/* Returns the direction of the first phase among the steps, or FLAT if there is none. */
 static uint32_t
 first_direction(const vyre_phases *phases, uint32_t at, uint32_t end)
 {
@@ -166,10 +166,10 @@ first_direction(const vyre_phases *phases, uint32_t at, uint32_t end)
                                                                    : VYRE_DIRECTION_FLAT;
 }
 
-/* Steps from `at` on that stand in one which ends there.  Those of levels are no levels themselves, and their phases go one way;
- * nothing is repeated while a counter grows within such a repeat: a target's repeats do not stand in each other (target.h). */
+/* Returns whether the steps from `at` to `end` are valid.  Levels contain no levels, and their phases have one direction.  `repeat
+ * while` contains no `repeat while`, because a target's repeats do not nest (target.h). */
 static bool
-steps_are_right(step_walk w, uint32_t at, uint32_t end)
+are_steps_valid(step_walk w, uint32_t at, uint32_t end)
 {
   const vyre_phases *phases = w.phases;
   while (at < end) {
@@ -194,7 +194,7 @@ steps_are_right(step_walk w, uint32_t at, uint32_t end)
     const uint32_t direction = is_levels ? first_direction(phases, at + 1, step->end) : w.direction;
     const uint64_t times = w.times * (step->kind == VYRE_STEP_REPEAT ? step->times : 1);
     if ((is_levels && direction == VYRE_DIRECTION_FLAT) || times > MOST_TIMES ||
-        !steps_are_right((step_walk){phases, w.in_levels || is_levels, w.in_while || is_while, direction, times}, at + 1,
+        !are_steps_valid((step_walk){phases, w.in_levels || is_levels, w.in_while || is_while, direction, times}, at + 1,
                          step->end))
       return false;
     at = step->end;
@@ -217,7 +217,7 @@ vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
     }
   for (uint32_t i = 0; i < phases->phase_count; i++) {
     const vyre_phase *phase = &phases->phases[i];
-    if (!phase_is_right(phases, phase))
+    if (!is_phase_valid(phases, phase))
       return false;
     for (uint32_t k = 0; k < phase->use_count; k++) {
       const vyre_phase_source *source = &record->sources[phase->uses[k]];
@@ -232,21 +232,21 @@ vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
   }
   for (uint32_t i = 0; i < phases->step_count; i++)
     record->phase_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS && phases->steps[i].times == 0 ? VYRE_LEVELS : 0;
-  return steps_are_right((step_walk){.phases = phases, .times = 1}, 0, phases->step_count);
+  return are_steps_valid((step_walk){.phases = phases, .times = 1}, 0, phases->step_count);
 }
 
 /* ---- a run ---------------------------------------------------------------------------------------------------------------- */
 
-/* Whether the pass says of how many words it is. */
+/* Returns whether `prepare` chooses the number of words. */
 static bool
 has_any_size(const vyre_phase_memory *memory)
 {
   return memory->kind == VYRE_MEMORY_TABLE || memory->stride == 0;
 }
 
-/* Whether a step of levels goes by it, which is looked at before anything runs. */
+/* Returns whether the memory has the levels of a step.  The host reads such levels before the phases run. */
 static bool
-says_levels(const vyre_phases *phases, uint32_t index)
+holds_levels(const vyre_phases *phases, uint32_t index)
 {
   bool does = false;
   for (uint32_t i = 0; i < phases->step_count; i++)
@@ -254,9 +254,9 @@ says_levels(const vyre_phases *phases, uint32_t index)
   return does;
 }
 
-/* A side column is on the host only if somebody asks for it there: on a device it begins as zeros without the host's help. */
+/* Sets the memory's data and size.  A side column without levels gets memory only on request, because a device fills it with 0. */
 static bool
-take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
+set_memory(vyre_context *context, const vyre_view *view, uint32_t index)
 {
   const vyre_phase_memory *memory = &context->record->pass.phases->memory[index];
   const vyre_phase_source *source = &context->record->sources[index];
@@ -270,11 +270,11 @@ take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
   } else if (source->provides) {
     uint32_t *column = context->base.host->column(&context->base, source->provides);
     if (column)
-      column[0] = 0; /* of row 0, which a missing operand is */
+      column[0] = 0; /* the null row's element */
     buffer->data = column;
   } else if (memory->kind == VYRE_MEMORY_COLUMN) {
     memcpy(&buffer->data, (const char *)view + source->column, sizeof buffer->data);
-  } else if (memory->kind == VYRE_MEMORY_SIDE && !says_levels(context->record->pass.phases, index)) {
+  } else if (memory->kind == VYRE_MEMORY_SIDE && !holds_levels(context->record->pass.phases, index)) {
     return true;
   } else if (buffer->bytes) {
     buffer->data = context->base.host->alloc(&context->base, buffer->bytes);
@@ -285,13 +285,13 @@ take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
 }
 
 static bool
-take_memories(vyre_context *context, const vyre_view *view)
+set_memories(vyre_context *context, const vyre_view *view)
 {
   const vyre_phases *phases = context->record->pass.phases;
   context->memory = context->base.host->alloc(&context->base, phases->memory_count * sizeof *context->memory);
   pthread_once(&facts_once, make_facts);
   for (uint32_t i = 0; i < phases->memory_count && context->memory; i++)
-    if (!take_memory(context, view, i))
+    if (!set_memory(context, view, i))
       return false;
   return context->memory != NULL;
 }
@@ -301,14 +301,14 @@ vyre_phases_begin(vyre_context *context, const vyre_module *module)
 {
   const vyre_pass *pass = &context->record->pass;
   vyre_pass_ctx *ctx = &context->base;
-  if (!take_memories(context, vyre_module_view(module)))
+  if (!set_memories(context, vyre_module_view(module)))
     return ctx->host->out_of_memory(ctx);
   return pass->prepare ? pass->prepare(ctx, module) : VYRE_OK;
 }
 
-/* Counters to the report. */
+/* Adds the labelled counters to the report. */
 static vyre_result
-count(const vyre_context *context)
+report_counters(const vyre_context *context)
 {
   const vyre_phases *phases = context->record->pass.phases;
   vyre_result result = VYRE_UNCHANGED;
@@ -327,7 +327,7 @@ vyre_status
 vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *out)
 {
   const vyre_pass *pass = &context->record->pass;
-  *out = count(context);
+  *out = report_counters(context);
   context->swept = true;
   return pass->finish ? pass->finish(&context->base, module) : VYRE_OK;
 }
@@ -354,8 +354,8 @@ vyre_phases_memory(vyre_pass_ctx *ctx, const char *name, uint32_t words)
     return buffer->data;
   }
   vyre_module_fail(context->module,
-                   "host->memory: '%.100s' is no table or side column to be filled before the phases, and no counter "
-                   "or verdict to be read after them",
+                   "host->memory: '%.100s' is not a table or side column in `prepare`, and not a counter or verdict in "
+                   "`finish`",
                    name ? name : "(NULL)");
   return NULL;
 }

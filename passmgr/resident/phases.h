@@ -6,13 +6,15 @@
 
 #include "passmgr/registry/context.h"
 
-/* Returns whether the phases of the record's pass can run, and writes the source of each memory to record->sources, which has room
- * for all of them.  If it returns false, *out_why is the reason. */
+/* Returns whether the phases of the record's pass can run.  Sets phase_analyses, phases_write and the elements of `sources`, which
+ * has room for all of them.  If the result is false, *out_why is the reason with its fix. */
 bool vyre_phases_resolve(vyre_pass_record *record, const char **out_why);
 
-/* Allocates the phases' memory in scratch memory of the context, and calls `prepare`, which fills its part. */
+/* Sets context->memory, and calls `prepare`, which fills its part.  A side column has no memory unless `prepare` requests it or it
+ * holds the levels of a step. */
 VYRE_MUST_USE vyre_status vyre_phases_begin(vyre_context *context, const vyre_module *module);
-/* Adds the counters to the report and calls `finish`, after the phases have run. */
+/* Adds the labelled counters to the report and calls `finish`, after the phases have run.  *out is whether one of these counters is
+ * not 0 and the phases write the table. */
 VYRE_MUST_USE vyre_status vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *out);
 /* Returns whether one of the phases writes the memory with that number. */
 bool vyre_phases_write(const vyre_phases *phases, uint32_t memory);

@@ -9,14 +9,14 @@
 #include <string.h>
 
 enum {
-  ROWS_A_THREAD = 4096,  /* fewer are not worth a thread */
-  FEW_PROGRAMS = 16,     /* fewer have too few workgroups for a device, */
-  SMALL_PROGRAM = 1024,  /* rows: but where they are small, a level is */
-  LARGE_PROGRAM = 4096,  /* rows: a workgroup would take long */
-  PART_OF_ITERATIONS = 8 /* that a walk may take of those which a driver lets an invocation have */
+  ROWS_A_THREAD = 4096,  /* least rows that are worth a thread */
+  FEW_PROGRAMS = 16,     /* fewer programs do not fill a device with a workgroup each */
+  SMALL_PROGRAM = 1024,  /* rows; a level of such a program does not fill a device, either */
+  LARGE_PROGRAM = 4096,  /* rows; a workgroup takes too long for a larger program */
+  PART_OF_ITERATIONS = 8 /* a walk may use one in so many of the driver's iterations */
 };
 
-/* Of the construct that has most joins and parts, which are side by side: an invocation goes through all of them. */
+/* Returns the most joins and parts of a construct.  They are neighbours, and an invocation visits all of them. */
 static uint32_t
 most_joins(const vyre_view *v)
 {
@@ -29,7 +29,7 @@ most_joins(const vyre_view *v)
   return most;
 }
 
-/* Of rows in each other.  A row stands in the one before it, or beside one that this stands in. */
+/* Returns the greatest depth of nested rows.  A row's parent is the row before it or a row around that row. */
 static uint32_t
 deepest(const vyre_view *v)
 {
@@ -81,7 +81,7 @@ vyre_plan_rows_part(plan_rows *r, uint32_t threads)
   r->parts[++count] = v->rows;
   for (uint32_t i = 0; i < count; i++)
     largest = r->parts[i + 1] - r->parts[i] > largest ? r->parts[i + 1] - r->parts[i] : largest;
-  /* Else one program is most of it; of two parts each may have as much as twice its half, which is all. */
+  /* Otherwise one program has most of the rows.  The second bound is for two parts, where 2 * wanted exceeds all rows. */
   r->part_count = largest <= 2 * wanted && largest <= v->rows - v->rows / 4 ? count : 0;
 }
 
@@ -99,7 +99,7 @@ vyre_plan_goes_down(const vyre_phase *phase)
   return phase->direction == VYRE_DIRECTION_DOWN || phase->direction == VYRE_DIRECTION_OUTWARD;
 }
 
-/* The first phase in a step that is none itself. */
+/* Returns the step's phase, or the first phase in a step of levels or a repeat. */
 static const vyre_phase *
 phase_of(const vyre_phases *phases, uint32_t step)
 {
@@ -129,7 +129,8 @@ vyre_plan_writes_operands(const vyre_phases *phases)
   return writes;
 }
 
-/* Whether operands may have been written when the step begins.  What is repeated comes after itself. */
+/* Returns whether a phase may have written operands when the step begins.  In a repeat around the step, later steps run before it,
+ * too. */
 static bool
 is_rewired(const plan_pass *pass, uint32_t step)
 {
@@ -167,7 +168,7 @@ vyre_plan_number_of_while(const vyre_phases *phases, uint32_t step)
 
 /* ---- how a step goes ----------------------------------------------------------------------------------------------------- */
 
-/* The phase's rows in the order of the table, by one thread or each a part of whole programs. */
+/* Returns whether the step runs as PLAN_ROWS: a flat phase, or on the CPU a phase in program order. */
 static bool
 goes_by_rows(const plan *p, const plan_pass *pass, uint32_t step)
 {
@@ -178,7 +179,7 @@ goes_by_rows(const plan *p, const plan_pass *pass, uint32_t step)
          (r->threads < 2 || r->part_count || !r->view->level || is_rewired(pass, step));
 }
 
-/* Whether workgroups take programs in it. */
+/* Returns whether the step runs with a workgroup for each program. */
 static bool
 goes_by_program(const plan *p, const plan_pass *pass, uint32_t step)
 {
@@ -213,7 +214,7 @@ key_of(const plan *p, const plan_pass *pass, uint32_t step)
   return own ? pass->memory[s->memory].data : by_depth ? p->rows->view->depth : p->rows->view->level;
 }
 
-/* order_count: it is not there. */
+/* Returns order_count if there is none. */
 static uint32_t
 find_order(const plan *p, const uint32_t *key, bool by_program)
 {
@@ -225,7 +226,7 @@ find_order(const plan *p, const uint32_t *key, bool by_program)
 
 /* ---- orders -------------------------------------------------------------------------------------------------------------- */
 
-/* By program the levels of one program after the other are numbered. */
+/* Counts the levels, by program if the order is. */
 static void
 number_levels(const vyre_view *v, plan_order *o)
 {
@@ -245,6 +246,7 @@ number_levels(const vyre_view *v, plan_order *o)
   o->levels = o->by_program ? o->firsts[program + 1] : most;
 }
 
+/* Returns the row's level in the order.  Rows must be visited in program order, with *program 0 at the start. */
 static uint32_t
 level_of(const vyre_view *v, const plan_order *o, uint32_t row, uint32_t *program)
 {
@@ -252,7 +254,7 @@ level_of(const vyre_view *v, const plan_order *o, uint32_t row, uint32_t *progra
   return o->key[row] + (o->by_program ? o->firsts[*program] : 0);
 }
 
-/* A counting sort. */
+/* Sorts the rows by level, by counting. */
 static bool
 make_order(const plan *p, plan_order *o)
 {
@@ -305,7 +307,7 @@ typedef struct planner {
   plan *p;
   const plan_pass *pass;
   uint32_t number;         /* of the pass */
-  const plan_order *order; /* of the levels around; NULL: none */
+  const plan_order *order; /* of the step of levels around; NULL if there is none */
   uint32_t level;
 } planner;
 
@@ -350,7 +352,7 @@ add_level(planner *w, uint32_t phase)
 
 static void plan_steps(planner *w, uint32_t at, uint32_t end);
 
-/* One level after the other: the phase, or the steps in it. */
+/* Appends the phase, or the steps in the step of levels, for each level. */
 static void
 add_levels(planner *w, uint32_t step, const plan_order *o)
 {

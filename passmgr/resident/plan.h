@@ -1,8 +1,8 @@
 /* The plan of a sequence: the phases of its passes as steps, and the repeats over steps.
  *
- * A directed phase visits the rows in an order.  On the CPU this is the order of the table, or level by level if several threads
- * share one large program.  A device runs a dispatch for each level, or a workgroup for each program.  All orders produce the same
- * bytes (docs/gpu-passes.md).
+ * A directed phase visits the rows in an order.  On the CPU this is the order of the table, or level by level in steps of levels
+ * and if several threads share one large program.  A device runs a dispatch for each level, or a workgroup for each program.  All
+ * orders produce the same bytes (docs/gpu-passes.md).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RESIDENT_PLAN_H
@@ -14,16 +14,16 @@
 
 enum {
   PLAN_MOST_PARTS = 64,
-  PLAN_LEVELS_AT_ONCE = 64 /* of a dispatch by program, because drivers end long dispatches */
+  PLAN_LEVELS_AT_ONCE = 64 /* levels of a dispatch by program, because drivers end long dispatches */
 };
 
 /* Rows sorted by level.  Made on the host. */
 typedef struct plan_order {
-  const uint32_t *key;                    /* level of each row, borrowed */
-  bool by_program;                        /* each program's levels are numbered from its own first one */
+  const uint32_t *key;                    /* level of each row: `level`, `depth` or a side column; borrowed */
+  bool by_program;                        /* each program has its own levels, numbered after those of the programs before it */
   uint32_t *rows;                         /* owned; all rows except row 0 */
   uint32_t *starts;                       /* owned; index in `rows` of each level's first row, then the end of the last level */
-  uint32_t *firsts;                       /* owned; by program: its first level and its number of levels; NULL unless by_program */
+  uint32_t *firsts;                       /* owned; each program's first level, then the number of levels; NULL unless by_program */
   uint32_t levels, programs, longest;     /* levels in total; programs; most levels of a program */
   uint32_t rows_at, starts_at, firsts_at; /* word offsets in the arena (arena.c) */
 } plan_order;
@@ -36,8 +36,8 @@ typedef struct plan_rows {
   uint32_t walk;              /* most iterations that the invocation of a row needs; set if most_iterations is not 0 */
   bool on_host;               /* the target runs on the CPU, not a device */
   bool by_program;            /* on a device, a workgroup runs a program if the phase has such a kernel */
-  uint32_t threads;
-  /* On the CPU: parts of whole programs, one for a thread at a time.  0 if one program is most of the module. */
+  uint32_t threads;           /* on the CPU: threads that share the rows */
+  /* On the CPU: parts of whole programs, one for a thread at a time.  0 for one thread, or if one program is most of the module. */
   uint32_t part_count;
   uint32_t parts[PLAN_MOST_PARTS + 1]; /* first row of each part, then the end of the last one */
 } plan_rows;
@@ -46,14 +46,14 @@ typedef struct plan_pass {
   const vyre_phases *phases;
   const vyre_phase_kernels *kernels; /* NULL on the host */
   const vyre_c_buffer *memory;       /* host memory, by index of phases->memory */
-  bool is_rewired;                   /* an earlier pass writes operands, so levels may be stale */
+  bool is_rewired;                   /* an earlier pass of the sequence writes operands, so levels may be stale */
 } plan_pass;
 
 typedef enum plan_step_kind {
-  PLAN_ROWS,     /* the phase over rows from `first` on, in the table's order if it is directed */
-  PLAN_LIST,     /* the phase over the rows from `first` on in the order, all of one level */
-  PLAN_PROGRAMS, /* a workgroup each program: the phase, or the step of levels, from level `first` on */
-  PLAN_COMPARE   /* at the end of an iteration of the pass's repeat while of this number */
+  PLAN_ROWS,     /* the phase over rows from `first` on, in program order or backwards if it is directed */
+  PLAN_LIST,     /* the phase over rows of one level, from index `first` of the order on */
+  PLAN_PROGRAMS, /* the phase or the step of levels, from level `first` on, with a workgroup for each program */
+  PLAN_COMPARE   /* compare.vir for the pass's `repeat while` of this number, at the end of an iteration */
 } plan_step_kind;
 
 typedef struct plan_step {
@@ -85,18 +85,18 @@ typedef struct plan {
 /* Sets programs, largest, walk and by_program.  by_program is false for drivers that bound iterations.  Such a driver runs on a
  * CPU, where the barriers of a workgroup cost more than dispatches (bench/README.md). */
 void vyre_plan_rows_count(plan_rows *rows);
-/* Returns whether an invocation for one row stays within the driver's bound of iterations. */
+/* Returns whether an invocation for one row uses at most an eighth of the iterations that the driver allows. */
 bool vyre_plan_rows_fit(const plan_rows *rows);
 /* Sets `threads`, and the parts if the programs are small enough to divide the rows by whole programs. */
 void vyre_plan_rows_part(plan_rows *rows, uint32_t threads);
 /* Returns the number of `repeat while` before that step, or their total for `step` == step_count. */
 uint32_t vyre_plan_number_of_while(const vyre_phases *phases, uint32_t step);
-/* Returns whether the phase visits the rows from last to first. */
+/* Returns whether the phase visits the rows from last to first, or levels from the highest on. */
 bool vyre_plan_goes_down(const vyre_phase *phase);
-/* Returns whether each row's level is above the levels of its operands. */
+/* Returns whether each row's level is above the levels of its operands and below the number of rows. */
 bool vyre_plan_are_levels(const vyre_view *view, const uint32_t *level);
 bool vyre_plan_writes_operands(const vyre_phases *phases);
-/* Returns whether the pass uses levels of operands that an earlier pass may have overwritten. */
+/* Returns whether the pass uses levels of operands that an earlier phase or pass may have overwritten. */
 bool vyre_plan_goes_by_old_levels(const plan *p, const plan_pass *pass);
 
 /* Adds the orders that the pass uses.  Returns false if an allocation failed. */

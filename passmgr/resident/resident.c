@@ -14,15 +14,15 @@
 
 typedef struct device_kernel {
   UT_hash_handle hh;
-  const void *code; /* a plugin's, which stays */
+  const void *code; /* in a plugin, which is never unloaded */
   vyre_kernel_function function;
   vyre_kernel kernel;
 } device_kernel;
 
 enum {
-  MOST_BUFFERS = 65, /* the memories of a pass, and a list */
-  FEW_COLUMNS = 6,   /* of which a sequence has more */
-  MANY_WORDS = 64    /* a row, of a sequence of many passes: columns, and what passes have beside them */
+  MOST_BUFFERS = 65, /* the memories of a pass and a list of rows */
+  FEW_COLUMNS = 6,   /* least words a row of a sequence */
+  MANY_WORDS = 64    /* words a row of a sequence of many passes: columns and side columns */
 };
 
 vyre_status
@@ -31,14 +31,14 @@ vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
   VYRE_TRY(ops->open(&device->options, &device->allocator, &device->target));
   device->ops = ops;
   ops->describe(device->target, &device->info);
-  device->program_workgroup = DEVICE_WORKGROUP; /* another size has not been seen to be better: bench/README.md */
+  device->program_workgroup = DEVICE_WORKGROUP; /* no measured size is better: bench/README.md */
   device->threads = 0;
   if ((device->info.forms >> VYRE_KERNEL_C & 1) && (device->info.capabilities & VYRE_TARGET_IMPORT))
     device->threads = device->options.threads ? device->options.threads : 1;
   return VYRE_OK;
 }
 
-/* All that is on the target, which is gone. */
+/* Removes the kernels, columns and the arena of a closed or lost target. */
 static void
 forget_target(vyre_device *device)
 {
@@ -149,7 +149,7 @@ vyre_device_close(vyre_device *device)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
-/* A description without its code. */
+/* Compiles a kernel and adds it to the table.  With `function`, sets desc->code to a copy of it. */
 static vyre_status
 add_kernel(vyre_device *device, const void *code, vyre_kernel_desc *desc, const vyre_kernel_function *function, vyre_kernel *out)
 {
@@ -185,7 +185,7 @@ has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
   return entry != NULL;
 }
 
-/* PTX says itself how many invocations a workgroup has; 0: it does not. */
+/* Returns the workgroup's size in PTX, or 0 if the text has none. */
 static uint32_t
 workgroup_of_text(const vyre_phase_kernel *kernel)
 {
@@ -289,7 +289,7 @@ vyre_device_reserve(vyre_device *device, uint64_t bytes)
   for (uint32_t i = 0; i < device->column_count; i++)
     device->columns[i].holds = false;
   VYRE_TRY(vyre_status_note(device->ops->allocate(device->target, size, &device->arena),
-                            "for a sequence of passes, which takes %" PRIu64 " bytes", bytes));
+                            "for a sequence of passes, which needs %" PRIu64 " bytes", bytes));
   device->arena_size = size;
   return VYRE_OK;
 }

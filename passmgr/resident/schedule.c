@@ -35,7 +35,7 @@ vyre_schedule_requirements(const vyre_pass_record *record, bool on_host)
 }
 
 static bool
-names(const vyre_phases *phases, uint32_t kind, const char *name)
+has_memory(const vyre_phases *phases, uint32_t kind, const char *name)
 {
   bool does = false;
   for (uint32_t i = 0; i < phases->memory_count; i++)
@@ -43,23 +43,23 @@ names(const vyre_phases *phases, uint32_t kind, const char *name)
   return does;
 }
 
-/* Analyses that it reads, not only goes by. */
+/* Returns the analyses that the pass reads.  Levels that only order the rows are not included. */
 static uint32_t
 data_of(const vyre_pass_record *record)
 {
   const vyre_phases *phases = record->pass.phases;
-  const bool reads_levels = names(phases, VYRE_MEMORY_COLUMN, "level") || names(phases, VYRE_MEMORY_COLUMN, "depth");
+  const bool reads_levels = has_memory(phases, VYRE_MEMORY_COLUMN, "level") || has_memory(phases, VYRE_MEMORY_COLUMN, "depth");
   return record->pass.requires_ | (record->phase_analyses & ~(reads_levels ? 0 : VYRE_LEVELS));
 }
 
-/* Whether it reads what is right only after the host has taken dead rows out and renumbered the others. */
+/* Returns whether the pass reads columns that are updated only when the host removes dead rows and seals. */
 static bool
-reads_what_settling_makes(const vyre_phases *phases)
+reads_settled_columns(const vyre_phases *phases)
 {
   static const char *const columns[] = {"prev", "next", "first", "last", "version"};
   bool does = false;
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-    does = does || names(phases, VYRE_MEMORY_COLUMN, columns[i]);
+    does = does || has_memory(phases, VYRE_MEMORY_COLUMN, columns[i]);
   return does;
 }
 
@@ -69,10 +69,10 @@ typedef struct builder {
   const vyre_pipeline *pipeline;
   schedule *out;
   const vyre_schedule_options *where;
-  uint32_t holds;   /* analyses and columns that are as they were, */
-  uint32_t made;    /* columns that the sequence made */
-  bool writes;      /* something writes the table */
-  bool keeps_order; /* levels still put operands before their users */
+  uint32_t holds;   /* analyses and columns that all passes so far preserve */
+  uint32_t made;    /* valid columns that a pass of the sequence provides */
+  bool writes;      /* a pass writes the table */
+  bool keeps_order; /* operands still have lower levels than their users */
   bool is_ended;
 } builder;
 
@@ -90,17 +90,17 @@ can_follow(const builder *b, const vyre_pass_record *record)
     return false;
   if (has_direction(phases) && !b->keeps_order && !(record->pass.flags & VYRE_PASS_ANY_ORDER))
     return false;
-  return !reads_what_settling_makes(phases);
+  return !reads_settled_columns(phases);
 }
 
-/* A verdict is an error of the table as it is then: nothing may come after it. */
+/* A pass with a verdict ends the sequence, because its errors are about the table at that time. */
 static void
-append(builder *b, const vyre_pass_record *record, uint32_t node, bool unless_fresh)
+append_member(builder *b, const vyre_pass_record *record, uint32_t node, bool unless_fresh)
 {
   const vyre_pass *pass = &record->pass;
   b->out->members[b->out->count++] = (schedule_member){record, node, unless_fresh};
   b->out->passes += node != 0;
-  b->is_ended = names(pass->phases, VYRE_MEMORY_VERDICT, NULL);
+  b->is_ended = has_memory(pass->phases, VYRE_MEMORY_VERDICT, NULL);
   if (record->phases_write) {
     b->writes = true;
     b->holds &= pass->preserves;
@@ -110,19 +110,20 @@ append(builder *b, const vyre_pass_record *record, uint32_t node, bool unless_fr
   b->made |= pass->provides;
 }
 
-/* Those that provide what it requires, and it.  False: it cannot follow, and what was added must go. */
+/* Appends the pass, after the passes that provide its columns.  Returns false if the pass cannot follow; the caller must then undo
+ * the passes that were appended. */
 static bool
-add(builder *b, const vyre_pass_record *record, uint32_t node)
+add_pass(builder *b, const vyre_pass_record *record, uint32_t node)
 {
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++) {
     const uint32_t column = vyre_analyses[i].bit & VYRE_COLUMNS & (record->pass.requires_ | record->phase_analyses);
     const vyre_pass_record *provider = column & ~b->made ? vyre_registry_provider(b->pipeline->registry, column) : NULL;
-    if (provider && !add(b, provider, 0))
+    if (provider && !add_pass(b, provider, 0))
       return false;
   }
   if (!can_follow(b, record))
     return false;
-  append(b, record, node, (record->pass.provides & b->holds) != 0);
+  append_member(b, record, node, (record->pass.provides & b->holds) != 0);
   return true;
 }
 
@@ -134,7 +135,7 @@ vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, 
   for (; node && out->passes < (options.no_fuse ? 1 : most); node = pipeline->nodes[node].next) {
     const builder before = b;
     const uint32_t count = out->count;
-    if (pipeline->nodes[node].kind != VYRE_NODE_PASS || !add(&b, pipeline->nodes[node].record, node)) {
+    if (pipeline->nodes[node].kind != VYRE_NODE_PASS || !add_pass(&b, pipeline->nodes[node].record, node)) {
       b = before;
       out->count = count;
       return;

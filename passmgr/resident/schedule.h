@@ -1,8 +1,8 @@
 /* Groups neighbouring passes into sequences for a device.  Each pass of a sequence must see the table as if it ran alone.
  *
- * A pass can follow others if the device has all of its input without the host.  The earlier passes must preserve its analyses, and
- * a pass of the sequence may provide its columns.  Its order of rows must still be valid.  The contents of its own memory must not
- * depend on the writes of earlier passes (VYRE_PASS_PREPARES_EARLY).  docs/gpu-passes.md, "In a sequence", has the rules.
+ * A pass can follow passes that write the table if the device has all of its input without the host.  The earlier passes must
+ * preserve its analyses and its order of rows, and a pass of the sequence may provide its columns.  Its `prepare` must not depend
+ * on their writes (VYRE_PASS_PREPARES_EARLY).  A verdict ends a sequence.  docs/gpu-passes.md, "In a sequence", has the rules.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RESIDENT_SCHEDULE_H
@@ -28,7 +28,7 @@ typedef struct schedule {
 bool vyre_schedule_fits(const vyre_pass_record *record, const vyre_schedule_options *where);
 /* Returns the analyses and columns that the pass requires on the CPU or on a device. */
 uint32_t vyre_schedule_requirements(const vyre_pass_record *record, bool on_host);
-/* Makes the longest sequence that begins with this node, with at most `most` nodes.  Its count is 0 if the node's pass has no
+/* Makes the longest sequence that begins with this node, with at most `most` nodes.  Its count is 0 if the node is not a pass with
  * phases that can run there. */
 void vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, vyre_schedule_options options, schedule *out);
 

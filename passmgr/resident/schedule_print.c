@@ -1,4 +1,4 @@
-/* A schedule as text, JSON or a graph: what runs here, what is a sequence on a device, what goes there and comes back.
+/* Prints a schedule as text, JSON or a graph: passes on the CPU, sequences on a device, and the columns of their transfers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
@@ -15,16 +15,16 @@ typedef struct printer {
   vyre_bytes *out;
   uint32_t sequences, nodes; /* printed so far */
   uint32_t depth;
-  bool has_item; /* of the list that is open */
+  bool has_item; /* the open list has an item */
 } printer;
 
-/* Columns, each once, in the order in which passes name them. */
+/* Columns without duplicates, in the order of their first use. */
 typedef struct columns {
   const char *names[MOST_NAMES];
   uint32_t count;
 } columns;
 
-/* ---- what goes up and down ----------------------------------------------------------------------------------------------- */
+/* ---- transfers ----------------------------------------------------------------------------------------------------------- */
 
 static void
 add_column(columns *c, const char *name)
@@ -36,7 +36,8 @@ add_column(columns *c, const char *name)
     c->names[c->count++] = name;
 }
 
-/* A column that a pass of the sequence provides is made there. */
+/* Lists the columns of the sequence that are uploaded and read back.  A column that the pass or an earlier one provides is not
+ * uploaded. */
 static void
 find_columns(const schedule *s, columns *up, columns *down)
 {
@@ -59,7 +60,7 @@ find_columns(const schedule *s, columns *up, columns *down)
 }
 
 static bool
-repeats(const schedule *s)
+has_repeat(const schedule *s)
 {
   bool does = false;
   for (uint32_t i = 0; i < s->count; i++)
@@ -103,7 +104,7 @@ text_sequence(printer *p, const schedule *s, const columns *up, const columns *d
   VYRE_TRY(print_names(p, "up:", up));
   VYRE_TRY(print_names(p, "down:", down));
   return vyre_bytes_printf(p->out, "%*sone wait%s\n", (int)(2 * p->depth + 2), "",
-                           repeats(s) ? ", more where something is repeated often" : "");
+                           has_repeat(s) ? ", more where something is repeated often" : "");
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------------- */
@@ -149,12 +150,12 @@ json_sequence(printer *p, const schedule *s, const columns *up, const columns *d
   VYRE_TRY(vyre_bytes_printf(p->out, "]"));
   VYRE_TRY(json_names(p, "up", up));
   VYRE_TRY(json_names(p, "down", down));
-  return vyre_bytes_printf(p->out, ", \"repeats\": %s}", repeats(s) ? "true" : "false");
+  return vyre_bytes_printf(p->out, ", \"repeats\": %s}", has_repeat(s) ? "true" : "false");
 }
 
 /* ---- a graph ------------------------------------------------------------------------------------------------------------- */
 
-/* One node after the other; what is in a combinator is in a box. */
+/* Begins a node, with an edge from the previous one. */
 static vyre_status
 dot_node(printer *p, const char *shape)
 {

@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a repeat in one submission to a device, where each costs something, be it needed or not: of one in levels, which there are
- * many of, with few rows fewer.  bench/README.md has how many are needed. */
+/* Iterations of a repeat in one submission to a device, where skipped iterations are not free.  Small repeats in levels have fewer,
+ * because there are many of them.  bench/README.md has measurements. */
 enum { MOST_ITERATIONS = 8, FEW_ITERATIONS = 4, FEW_ROWS = 1024 };
 
 void *
-sequence_take(const sequence *s, size_t count, size_t size)
+sequence_allocate(const sequence *s, size_t count, size_t size)
 {
   return s->ctx->host->alloc(s->ctx, (count ? count : 1) * size);
 }
@@ -30,7 +30,7 @@ is_shared(const vyre_phase_memory *memory)
   return memory->kind == VYRE_MEMORY_COLUMN || memory->kind == VYRE_MEMORY_FACT;
 }
 
-/* The block of that memory, which was there if another pass names it too.  UINT32_MAX: no memory. */
+/* Returns the number of the memory's block, which may be shared with another pass.  Returns UINT32_MAX if an allocation fails. */
 static uint32_t
 add_block(sequence *s, const vyre_context *context, uint32_t index)
 {
@@ -39,7 +39,7 @@ add_block(sequence *s, const vyre_context *context, uint32_t index)
   vyre_c_buffer *buffer = &context->memory[index];
   uint32_t at = s->block_count;
   if (s->rows.on_host && !buffer->data && buffer->bytes) {
-    buffer->data = sequence_take(s, buffer->bytes, 1);
+    buffer->data = sequence_allocate(s, buffer->bytes, 1);
     if (!buffer->data)
       return UINT32_MAX;
   }
@@ -69,9 +69,9 @@ add_blocks(sequence *s, sequence_member *m)
   const vyre_phases *phases = m->pass.phases;
   uint32_t whiles = 0;
   m->whiles = vyre_plan_number_of_while(phases, phases->step_count);
-  m->blocks = sequence_take(s, phases->memory_count, sizeof *m->blocks);
-  m->counters = sequence_take(s, m->whiles, sizeof *m->counters);
-  m->words = sequence_take(s, m->whiles, sizeof *m->words);
+  m->blocks = sequence_allocate(s, phases->memory_count, sizeof *m->blocks);
+  m->counters = sequence_allocate(s, m->whiles, sizeof *m->counters);
+  m->words = sequence_allocate(s, m->whiles, sizeof *m->words);
   if (!m->blocks || !m->counters || !m->words)
     return false;
   for (uint32_t i = 0; i < phases->memory_count; i++) {
@@ -88,7 +88,7 @@ add_blocks(sequence *s, sequence_member *m)
 
 /* ---- the passes ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether each side column that says levels does. */
+/* Checks each side column that has the levels of a step. */
 static vyre_status
 check_own_levels(const sequence *s, const sequence_member *m)
 {
@@ -96,14 +96,14 @@ check_own_levels(const sequence *s, const sequence_member *m)
   for (uint32_t i = 0; i < phases->step_count; i++) {
     const vyre_phase_step *step = &phases->steps[i];
     if (step->kind == VYRE_STEP_LEVELS && step->times && !vyre_plan_are_levels(s->rows.view, m->context->memory[step->memory].data))
-      return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': it gives a row a level that is not above those of its operands",
+      return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': `prepare` sets a row's level that is not above the levels of its operands",
                         m->context->record->pass.name);
   }
   return VYRE_OK;
 }
 
 static void
-look_at_rows(sequence *s)
+divide_rows(sequence *s)
 {
   s->rows.most_iterations = s->device->info.max_iterations;
   vyre_plan_rows_count(&s->rows);
@@ -112,12 +112,12 @@ look_at_rows(sequence *s)
     vyre_plan_rows_part(&s->rows, s->device->threads);
 }
 
-/* Members, their memory, the orders that they go by. */
+/* Makes the members, their blocks, and the orders that they use. */
 static vyre_status
 add_members(sequence *s, vyre_context *contexts)
 {
   bool is_rewired = false, good = true;
-  s->members = sequence_take(s, s->count, sizeof *s->members);
+  s->members = sequence_allocate(s, s->count, sizeof *s->members);
   if (!s->members)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   for (uint32_t i = 0; i < s->count && good; i++) {
@@ -138,9 +138,9 @@ typedef struct submission {
   sequence *s;
   vyre_repeat *repeats;
   vyre_repeat_end *ends;
-  uint64_t *iterations; /* by repeat of the plan, so far */
-  uint64_t *step_ns;    /* of the last submission; NULL: nobody asks */
-  bool is_begun;        /* what goes up has gone */
+  uint64_t *iterations; /* so far, by repeat of the plan */
+  uint64_t *step_ns;    /* of the last submission; NULL without a report */
+  bool is_begun;        /* fills and uploads are done */
   vyre_timing timing;   /* of all submissions */
 } submission;
 
@@ -153,7 +153,7 @@ add_timing(vyre_timing *to, const vyre_timing *from)
   to->bytes_down += from->bytes_down;
 }
 
-/* What goes on so long has no end: each iteration says something new of some row. */
+/* Returns the number of iterations after which a repeat counts as endless.  Each iteration should settle something for a row. */
 static uint32_t
 most_iterations(const sequence *s)
 {
@@ -169,7 +169,8 @@ iterations_at_once(const sequence *s, const plan_repeat *repeat)
   return first->kind == PLAN_LIST && first->count < FEW_ROWS ? FEW_ITERATIONS : MOST_ITERATIONS;
 }
 
-/* A device tells how long a step took, not when it was: they are told as if each began when the one before it ended. */
+/* Reports the time of each pass.  A device measures how long a step took, but not when.  So a step begins at the end of the step
+ * before it. */
 static void
 report_steps(const submission *u, uint32_t first, uint32_t count, uint64_t start)
 {
@@ -186,8 +187,8 @@ report_steps(const submission *u, uint32_t first, uint32_t count, uint64_t start
   }
 }
 
-/* All steps from `first` on: what goes up goes with the first submission; what comes down comes with each, and is right in the last
- * one.  Repeats before that step are done. */
+/* Submits all steps from `first` on.  Only the first submission has uploads.  Each has readbacks, whose data is final in the last
+ * one.  Repeats before the step are done. */
 static vyre_status
 submit(submission *u, uint32_t first, uint32_t first_repeat)
 {
@@ -233,7 +234,7 @@ check_iterations(submission *u, uint32_t repeat)
                     m->context->record->pass.name, m->pass.phases->memory[m->pass.phases->steps[step].memory].name, most);
 }
 
-/* A repeat that had not come to its end ended its submission, and begins the next one. */
+/* Submits until all repeats are done.  A repeat that is not done ends its submission and begins the next one. */
 static vyre_status
 submit_until_done(submission *u)
 {
@@ -256,8 +257,8 @@ held_words(const vyre_read *read)
   return (read->range.size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-/* What comes down is held back where there may be another submission: if that one loses the device, all of it begins anew with what
- * the host had. */
+/* Submits all steps.  If there may be several submissions, readbacks reach the host's memory after the last one.  So if the device
+ * is lost, the sequence can restart from the host's memory. */
 static vyre_status
 submit_all(submission *u)
 {
@@ -266,7 +267,7 @@ submit_all(submission *u)
   uint64_t words = 0;
   if (s->plan.repeat_count == 0 || s->rows.on_host)
     return submit_until_done(u);
-  vyre_read *reads = s->reads, *held = sequence_take(s, s->read_count, sizeof *held);
+  vyre_read *reads = s->reads, *held = sequence_allocate(s, s->read_count, sizeof *held);
   for (uint32_t i = 0; i < s->read_count; i++)
     words += held_words(&reads[i]);
   if (!held || words > UINT32_MAX || !vyre_grow(&device->allocator, &device->held, &device->held_capacity, (uint32_t)words, 8))
@@ -281,7 +282,8 @@ submit_all(submission *u)
   return status;
 }
 
-/* After it: levels were still those of the operands that rows have now.  A pass that any order is good for did not need them. */
+/* Checks that the levels are valid for the operands that rows have after the sequence.  Passes with VYRE_PASS_ANY_ORDER do not need
+ * them. */
 static vyre_status
 check_old_levels(const sequence *s)
 {
@@ -292,15 +294,15 @@ check_old_levels(const sequence *s)
         !vyre_plan_are_levels(s->rows.view, s->rows.view->level))
       return VYRE_ERROR(
           VYRE_CODE_INPUT,
-          "pass '%s': its phases, or those of a pass before it, gave rows other operands, and it goes by levels after "
-          "it that are those of the old ones",
+          "pass '%s': its phases or those of an earlier pass changed operands, so the levels that it uses are no longer above "
+          "those of all operands",
           pass->name);
   }
   return VYRE_OK;
 }
 
 static void
-report(const vyre_device *device, const vyre_timing *timing, vyre_report *to)
+report_transfers(const vyre_device *device, const vyre_timing *timing, vyre_report *to)
 {
   if (device->threads)
     return;
@@ -314,7 +316,7 @@ report(const vyre_device *device, const vyre_timing *timing, vyre_report *to)
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
-run(sequence *s, bool *out_fits)
+run_plan(sequence *s, bool *out_fits)
 {
   submission u = {.s = s};
   if (!s->rows.on_host)
@@ -323,21 +325,22 @@ run(sequence *s, bool *out_fits)
     return VYRE_OK;
   for (uint32_t i = 0; i < s->count; i++)
     vyre_plan_add(&s->plan, &s->members[i].pass, i);
-  u.repeats = sequence_take(s, s->plan.repeat_count, sizeof *u.repeats);
-  u.ends = sequence_take(s, s->plan.repeat_count, sizeof *u.ends);
-  u.iterations = sequence_take(s, s->plan.repeat_count, sizeof *u.iterations);
-  u.step_ns =
-      s->members[0].context->options.report && !s->rows.on_host ? sequence_take(s, s->plan.step_count, sizeof *u.step_ns) : NULL;
+  u.repeats = sequence_allocate(s, s->plan.repeat_count, sizeof *u.repeats);
+  u.ends = sequence_allocate(s, s->plan.repeat_count, sizeof *u.ends);
+  u.iterations = sequence_allocate(s, s->plan.repeat_count, sizeof *u.iterations);
+  u.step_ns = s->members[0].context->options.report && !s->rows.on_host
+                  ? sequence_allocate(s, s->plan.step_count, sizeof *u.step_ns)
+                  : NULL;
   if (s->plan.no_memory || !u.repeats || !u.ends || !u.iterations)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   VYRE_TRY(s->rows.on_host ? vyre_direct_build(s) : vyre_arena_build(s));
   VYRE_TRY(submit_all(&u));
   VYRE_TRY(check_old_levels(s));
-  report(s->device, &u.timing, s->members[0].context->options.report);
+  report_transfers(s->device, &u.timing, s->members[0].context->options.report);
   return VYRE_OK;
 }
 
-/* On failure the host has all that it had. */
+/* Runs the sequence.  If the device is lost, the host's memory is unchanged. */
 static vyre_status
 run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
 {
@@ -351,10 +354,10 @@ run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre
   *out_fits = true;
   if (s.rows.view->rows < 2)
     return VYRE_OK;
-  look_at_rows(&s);
+  divide_rows(&s);
   vyre_status status = add_members(&s, contexts);
   if (!status)
-    status = run(&s, out_fits);
+    status = run_plan(&s, out_fits);
   status = vyre_status_join(status, vyre_direct_end(&s));
   status = vyre_status_join(status, vyre_arena_end(&s, !status && *out_fits));
   vyre_release(s.allocator, s.blocks, s.block_capacity * sizeof *s.blocks);
@@ -362,7 +365,8 @@ run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre
   return status;
 }
 
-/* On the device that was made anew.  `status`, which lost it, is not told if that goes well. */
+/* Opens the lost device again and runs the sequence once more.  Frees `status`, the error of the first try, unless the device
+ * cannot be opened. */
 static vyre_status
 run_again(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, vyre_status status,
           bool *out_fits)
@@ -373,15 +377,15 @@ run_again(vyre_device *device, vyre_context *contexts, uint32_t count, const vyr
   vyre_status_free(status);
   vyre_report_count_add(contexts[0].options.report, "(device)", "recoveries", 1);
   return vyre_status_note(run_once(device, contexts, count, module, out_fits),
-                          "on a device that was lost in this sequence before, and made anew for one more try");
+                          "on a device that was lost in this sequence before, and opened again for a second try");
 }
 
-/* A device that was chosen is given up. */
+/* Closes a device that was chosen by cost and lost twice, with a remark. */
 static vyre_status
-give_up(vyre_device *device, vyre_status status)
+close_lost_device(vyre_device *device, vyre_status status)
 {
   char text[400];
-  snprintf(text, sizeof text, "%s: the device '%s' is lost again and again; passes go on as plain C", device->ops->name,
+  snprintf(text, sizeof text, "%s: the device '%s' was lost twice, so passes continue on the CPU", device->ops->name,
            device->info.name);
   if (device->options.remark)
     device->options.remark(device->options.remark_user, text);
@@ -398,7 +402,7 @@ vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, c
     status = run_again(device, contexts, count, module, status, out_fits);
   if (status && device->choices && vyre_device_is_lost(device)) {
     *out_fits = false;
-    status = give_up(device, status);
+    status = close_lost_device(device, status);
   }
   return vyre_context_own(&contexts[0].base, status);
 }

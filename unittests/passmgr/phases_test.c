@@ -375,7 +375,7 @@ TEST(other_memory_is_refused)
     make_good();
     refused_before = i < count ? name : NULL;
     refused_after = i < count ? NULL : name;
-    snprintf(message, sizeof message, "made an invalid call of its host: host->memory: '%s' is no table or side column", name);
+    snprintf(message, sizeof message, "made an invalid call of its host: host->memory: '%s' is not a table or side column", name);
     assert_error(run(&report), VYRE_CODE_INPUT, message);
     vyre_report_destroy(report);
   }
