@@ -14,7 +14,7 @@ typedef struct walk {
   const unsigned char *first, *second;
 } walk;
 
-/* Floats in their order as integers: neighbours differ by 1, and -0 is 0. */
+/* Maps floats to integers in the same order.  Neighbours differ by 1, and -0 is 0. */
 static int64_t
 ordered(vyre_kind kind, uint64_t bits)
 {

@@ -1,8 +1,7 @@
-/* What buffers hold before a run: sizes, contents, and from the sizes a default grid.
+/* The initial contents of buffers: sizes, bytes, and the default grid.
  *
- * The same options give the same bytes for both programs of a comparison.  Random values come from the seed, the buffer's binding
- * and the element's index alone: floats in [-1, 1), integers in 0..255 (signed: -128..127), fit for values, indices and
- * counts.
+ * Both programs of a comparison get the same bytes.  Random values depend only on the seed, the buffer's binding and the element's
+ * index.  Floats are in [-1, 1), integers in 0..255 (signed: -128..127), so that they can be indices and counts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
@@ -29,7 +28,7 @@ typedef enum contents_kind {
 typedef struct source {
   contents_kind kind;
   uint64_t seed;
-  const char *text; /* values, or the file's path */
+  const char *text; /* values, or path of the file */
 } source;
 
 static vyre_status
@@ -59,7 +58,7 @@ parse_contents(const run_setting *setting, uint64_t seed, source *out)
     out->seed = strtoull(value + length + 1, &end, 0);
     if (out->kind > CONTENTS_BITS || end == value + length + 1 || *end || errno || value[length + 1] == '-')
       return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "-buffer %.*s: '%s' is not what it takes\nFix: random:SEED, bits:SEED, zero, iota, values:V,V or a file",
+                        "-buffer %.*s: '%s' is invalid\nFix: give random:SEED, bits:SEED, zero, iota, values:V,V or a file",
                         (int)setting->name_length, setting->name, value);
     return VYRE_OK;
   }
@@ -80,12 +79,12 @@ typedef struct generator {
   run_data *data;
   source contents;
   uint64_t key;
-  const char *at;  /* values: the next one; NULL: there are no more */
-  const char *bad; /* values: the first that is none of its element's type */
+  const char *at;  /* the next value in the text; NULL at its end */
+  const char *bad; /* the first value that does not have its element's type */
   vyre_kind bad_kind;
 } generator;
 
-/* splitmix64's mixing of a counter: any element alone. */
+/* Mixes a counter as in splitmix64, so that each element can be computed alone. */
 static uint64_t
 mixed(uint64_t value)
 {
@@ -94,7 +93,7 @@ mixed(uint64_t value)
   return value ^ value >> 31;
 }
 
-/* For what has no binding. */
+/* Hashes the key of a buffer without a binding. */
 static uint64_t
 hash_text(const char *text)
 {
@@ -172,12 +171,12 @@ fill_data(run_data *data, const source *contents)
   run_layout_each(&layout, buffer->type, data->size, generate, &g);
   if (g.bad)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-buffer %s: '%.*s' is no value of its element's type\nFix: a number that the type holds, or true, false",
+                      "-buffer %s: '%.*s' is not a value of its element's type\nFix: give a number in its range, or true, false",
                       name, (int)strcspn(g.bad, ","), g.bad);
   if (contents->kind == CONTENTS_VALUES && g.at)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-buffer %s: more values than its %zu bytes hold, the first too many is '%.*s'\nFix: fewer, or -size", name,
-                      data->size, (int)strcspn(g.at, ","), g.at);
+                      "-buffer %s: '%.*s' is beyond the end of its %zu bytes\nFix: give fewer values, or a larger -size", name,
+                      (int)strcspn(g.at, ","), g.at, data->size);
   return VYRE_OK;
 }
 
@@ -192,12 +191,10 @@ parse_size(const run_data *data, const run_setting *setting, uint64_t *out)
   uint64_t count = strtoull(setting->value, &end, 0);
   bool is_bytes = strcmp(end, "b") == 0;
   if (end == setting->value || errno || setting->value[0] == '-' || (*end && !is_bytes))
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-size %.*s: '%s' is not what it takes\nFix: a number of elements, or of bytes with a b after it",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-size %.*s: '%s' is not a size\nFix: give a number of elements, or of bytes as in 4096b",
                       (int)setting->name_length, setting->name, setting->value);
   if (!is_bytes && !shape->stride)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-size %.*s: it has no runtime array, its %" PRIu64 " bytes are its type's\nFix: leave it out",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-size %.*s: the buffer has a fixed size of %" PRIu64 " bytes\nFix: leave the option out",
                       (int)setting->name_length, setting->name, shape->fixed);
   if (!is_bytes &&
       (__builtin_mul_overflow(count, (uint64_t)shape->stride, out) || __builtin_add_overflow(*out, shape->offset, out)))
@@ -206,8 +203,8 @@ parse_size(const run_data *data, const run_setting *setting, uint64_t *out)
     *out = count;
   if (*out < shape->fixed || *out == 0)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-size %.*s: %s makes %" PRIu64 " bytes, and it has %" PRIu64
-                      " at least\nFix: make it larger, or leave -size out",
+                      "-size %.*s: %s makes %" PRIu64 " bytes, but the buffer has at least %" PRIu64
+                      "\nFix: make it larger, or leave -size out",
                       (int)setting->name_length, setting->name, setting->value, *out, shape->fixed ? shape->fixed : 1);
   return VYRE_OK;
 }
@@ -225,7 +222,7 @@ count_scalar(void *user, uint64_t index, uint64_t offset, vyre_kind kind)
   return true;
 }
 
-/* Elements of the runtime array that `count` scalars need. */
+/* Returns the length of the runtime array that `count` scalars need. */
 static uint64_t
 elements_for(const run_data *data, uint64_t count)
 {
@@ -258,7 +255,8 @@ find_size(run_data *data, uint64_t elements, const run_setting *setting, const s
 
 /* ---- one buffer ---------------------------------------------------------------------------------------------------------- */
 
-/* `room`: bytes that buffers may still take.  Memory that is not there is given all the same, until it is touched. */
+/* Makes the contents.  *room is the number of bytes that buffers may still have.  It is checked here, because an allocation beyond
+ * the machine's memory can succeed and fail only when used. */
 static vyre_status
 make_with_file(const run_setup *setup, const source *contents, const vyre_bytes *file, uint64_t at_least, uint64_t *room,
                run_data *data)
@@ -271,12 +269,13 @@ make_with_file(const run_setup *setup, const source *contents, const vyre_bytes 
   if (size == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s has 0 bytes\nFix: give its arrays a length", data->program->path, name);
   if (contents->kind == CONTENTS_FILE && file->size > size)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "-buffer %s: '%s' has %zu bytes, the buffer %" PRIu64 "\nFix: a shorter file, or -size",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "-buffer %s: '%s' has %zu bytes, but the buffer %" PRIu64 "\nFix: give a shorter file, or a larger -size",
                       name, contents->text, file->size, size);
   if (size > *room)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s, %" PRIu64 " bytes, does not fit into this machine's memory as it is before and after the run, %" PRIu64
-                      " would\nFix: make it smaller with -size",
+                      "%s has %" PRIu64 " bytes, but its contents before and after the run must fit into this machine's memory, "
+                      "which has room for %" PRIu64 "\nFix: make it smaller with -size",
                       name, size, *room);
   *room -= size;
   data->initial = size > SIZE_MAX / 2 ? NULL : calloc(1, size);
@@ -338,7 +337,7 @@ run_inputs_check(const run_inputs *inputs, const run_settings *settings, const c
     }
     vyre_status status = VYRE_OK;
     if (found > 1 && is_one)
-      status = VYRE_ERROR(VYRE_CODE_USAGE, "-%s: %.*s are %u, and a file takes one\nFix: name one of them, as in %.*s[0]", option,
+      status = VYRE_ERROR(VYRE_CODE_USAGE, "-%s: '%.*s' names %u buffers\nFix: name one of them, as in %.*s[0]", option,
                           (int)settings->items[i].name_length, settings->items[i].name, found, (int)settings->items[i].name_length,
                           settings->items[i].name);
     if (!found)
@@ -350,7 +349,7 @@ run_inputs_check(const run_inputs *inputs, const run_settings *settings, const c
   return VYRE_OK;
 }
 
-/* An invocation a texel of the images that are written; or else enough in x for one an element of the longest runtime array. */
+/* Chooses one invocation a texel of written images, otherwise one an element of the longest runtime array along x. */
 static void
 choose_groups(const run_setup *setup, const run_program *program, run_inputs *inputs)
 {

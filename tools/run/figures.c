@@ -1,4 +1,4 @@
-/* What a driver tells of a kernel, which is compiled and not run.
+/* A driver's statistics of a kernel, which is compiled but not run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define ENOUGH_NS UINT64_C(300000000) /* after so long no program is compiled once more */
+#define ENOUGH_NS UINT64_C(300000000) /* time of compilations after which no further round begins */
 
 void
 run_figures_begin(void)
@@ -18,9 +18,9 @@ run_figures_begin(void)
   setenv("CUDA_CACHE_DISABLE", "1", 1);
 }
 
-/* ---- taking figures ------------------------------------------------------------------------------------------------------ */
+/* ---- compiling ----------------------------------------------------------------------------------------------------------- */
 
-/* What only names the code is no figure. */
+/* Returns whether the statistic is a hash of the code, which is left out. */
 static bool
 is_hash(const char *name)
 {
@@ -29,7 +29,7 @@ is_hash(const char *name)
 }
 
 static void
-take_figure(void *user, const vyre_kernel_figure *given)
+add_figure(void *user, const vyre_kernel_figure *given)
 {
   run_figures *f = user;
   if (strcmp(given->name, "compile_ns") == 0) {
@@ -62,7 +62,7 @@ run_figures_ask(const vyre_target_ops *ops, vyre_target *target, const run_kerne
   vyre_kernel handle;
   run_figures_free(out);
   VYRE_TRY(ops->compile(target, &kernel->desc, &handle));
-  vyre_status status = ops->statistics(target, handle, take_figure, out);
+  vyre_status status = ops->statistics(target, handle, add_figure, out);
   return vyre_status_join(status, ops->release(target, handle));
 }
 
@@ -80,7 +80,7 @@ run_figures_ask_all(const vyre_target_ops *ops, vyre_target *target, const run_k
   return VYRE_OK;
 }
 
-/* ---- reading them -------------------------------------------------------------------------------------------------------- */
+/* ---- reading figures ----------------------------------------------------------------------------------------------------- */
 
 static int
 by_size(const void *a, const void *b)

@@ -1,10 +1,10 @@
 /* Reports that the process ended before its work was done.
  *
- * Code of plugins runs in this process and may end it: by exit and _exit, which the dynamic linker finds in this program before it
- * finds libc's; by the cases in which libc itself calls exit (err, the end of the last thread), which runs our handler; by a
- * signal.  A system call of its own, and SIGKILL, cannot be seen in the process.
+ * Code of plugins may end this process in three ways.  It calls exit or _exit, which the dynamic linker finds in this program
+ * before libc.  Or libc itself calls exit (err, the end of the last thread), which runs the handler here.  Or there is a signal.  A
+ * direct system call and SIGKILL cannot be noticed in the process.
  *
- * Everything here may run in a signal handler, in any thread, in several at once, with any lock held.
+ * These functions may run in a signal handler, in any thread, in several threads at once, and with any lock held.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "guard.h"
@@ -21,18 +21,18 @@
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 
-static atomic_bool done;                      /* the program's own end has begun, with own_code */
-static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread says why the process ends before that, and ends it */
+static atomic_bool done;                      /* guard_end was called, with own_code */
+static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread reports an early end and ends the process */
 static volatile sig_atomic_t own_code, thread_ended;
 static const char *program = "";
-static pid_t owner;          /* children that a plugin forks end as they like */
-static guard_record *record; /* NULL: nobody waits for it to tell why this process ended */
+static pid_t owner;          /* the guarded process; children that a plugin forks are not guarded */
+static guard_record *record; /* of an isolated process, otherwise NULL */
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
-/* To who waits for this process, or to standard error. */
+/* Writes the message to the record, or to standard error if there is none. */
 static void
-give(const guard_text *text, int code)
+report_end(const guard_text *text, int code)
 {
   if (record) {
     record->text = *text;
@@ -59,20 +59,20 @@ end_now(int code)
     syscall(SYS_exit_group, code);
 }
 
-/* Returns in a child, and when the program's own end has begun. */
+/* Reports a call of exit or the like and ends the process.  Returns in a child, and after guard_end. */
 static void
 end_by(const char *how)
 {
   if (done || getpid() != owner)
     return;
   while (atomic_flag_test_and_set(&ending))
-    pause(); /* the thread that was first ends the process */
+    pause(); /* another thread ends the process */
   guard_text text = {0};
   const guard_where where = guard_where_now();
   int code = guard_tell_exit(&where, how, &text);
   if (thread_ended && code == VYRE_CODE_INTERNAL)
     code = VYRE_CODE_USAGE;
-  give(&text, code);
+  report_end(&text, code);
   vyre_file_abandon();
   end_now(code);
 }
@@ -83,12 +83,12 @@ end_by_exit(void)
   end_by("exit");
 }
 
-/* The build puts these four among the symbols that shared objects find.  exit is here as well as its handler, as a handler runs
- * once: of two threads in libc's exit the second would go on to the end. */
+/* The build exports the next four functions to shared objects.  exit is defined in addition to its handler, because a handler runs
+ * only once: a second thread in libc's exit would end the process. */
 
-/* The exit code of a plugin's destructor does not replace the program's. */
+/* Returns the exit code, which after guard_end is that of guard_end, even if a plugin's destructor exits. */
 static int
-code_to_give(int wanted)
+final_code(int wanted)
 {
   return done && getpid() == owner ? own_code : wanted;
 }
@@ -99,8 +99,8 @@ end_by_next(const char *name, int code)
   void (*next)(int code);
   *(void **)&next = dlsym(RTLD_NEXT, name); /* POSIX's way from an object's address to a function's */
   if (next)
-    next(code_to_give(code));
-  end_now(code_to_give(code));
+    next(final_code(code));
+  end_now(final_code(code));
 }
 
 __attribute__((visibility("default"))) void
@@ -121,28 +121,28 @@ __attribute__((visibility("default"))) void
 _exit(int code)
 {
   end_by("_exit");
-  end_now(code_to_give(code));
+  end_now(final_code(code));
 }
 
 __attribute__((visibility("default"))) void
 _Exit(int code)
 {
   end_by("_Exit");
-  end_now(code_to_give(code));
+  end_now(final_code(code));
 }
 
 /* ---- signals ------------------------------------------------------------------------------------------------------------- */
 
-/* Somebody wants it to end. */
+/* Ends the process after a signal that requests the end, such as SIGTERM. */
 static void
 end_by_request(int number)
 {
   if (getpid() == owner)
     vyre_file_abandon();
-  raise(number); /* its default action again, so that the parent process sees the signal */
+  raise(number); /* the default action is restored, so that the parent process sees the signal */
 }
 
-/* It crashed. */
+/* Reports a crash and ends the process. */
 static void
 end_by_fault(int number)
 {
@@ -150,7 +150,7 @@ end_by_fault(int number)
     guard_text text = {0};
     const guard_where where = guard_where_now();
     const int code = guard_tell_signal(&where, number, &text);
-    give(&text, code);
+    report_end(&text, code);
     vyre_file_abandon();
   }
   raise(number);
@@ -158,7 +158,7 @@ end_by_fault(int number)
 
 static volatile sig_atomic_t loading_limit;
 
-/* Loading a plugin takes too long.  The program's own code is waited for. */
+/* Ends the process if a plugin takes too long to load.  Waits while the program's own code runs. */
 static void
 end_late_loading(int number)
 {
@@ -168,12 +168,12 @@ end_late_loading(int number)
     return;
   }
   guard_text text = {0};
-  guard_append(&text, "after ");
+  guard_append(&text, "not done after ");
   guard_append_number(&text, (uint64_t)loading_limit);
-  guard_append(&text, " s it was not done");
+  guard_append(&text, " s");
   guard_append_code(&text, &where.code);
   guard_append(&text, "\nFix: raise -pass-timeout, or report the pass");
-  give(&text, VYRE_CODE_USAGE);
+  report_end(&text, VYRE_CODE_USAGE);
   vyre_file_abandon();
   (void)number;
   end_now(VYRE_CODE_USAGE);
@@ -193,9 +193,9 @@ guard_limit(uint32_t seconds)
   alarm(seconds);
 }
 
-/* A signal that is ignored (nohup) or has a handler (a sanitizer's) stays so. */
+/* Installs a handler, unless the signal is ignored (nohup) or has a handler (a sanitizer's). */
 static void
-handle(int number, void (*handler)(int number))
+handle_signal(int number, void (*handler)(int number))
 {
   struct sigaction before, action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
   if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
@@ -226,12 +226,12 @@ guard_begin(const char *name)
   program = name;
   owner = getpid();
   guard_thread();
-  signal(SIGPIPE, SIG_IGN); /* a reader that went away is a write that failed */
-  signal(SIGXFSZ, SIG_IGN); /* so is a file that may not be that large */
+  signal(SIGPIPE, SIG_IGN); /* a write to a closed pipe fails */
+  signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit for files fails */
   for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-    handle(requests[i], end_by_request);
+    handle_signal(requests[i], end_by_request);
   for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-    handle(faults[i], end_by_fault);
+    handle_signal(faults[i], end_by_fault);
   if (atexit(end_by_exit) != 0)
     abort();
 }

@@ -1,4 +1,4 @@
-/* Exit code 0 is the program's alone to give.
+/* Reports crashes and exits in code of plugins and drivers.  Only guard_end can end the process with exit code 0.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_RUN_GUARD_H
@@ -15,30 +15,31 @@ typedef struct guard_text {
   size_t length;
 } guard_text;
 
-/* What a process was in. */
+/* The code that a thread runs. */
 typedef struct guard_where {
   vyre_driver_call call;
   vyre_plugin_code code;
-  const char *input; /* that the thread works on, of several; else NULL */
+  const char *input; /* the thread's input, if there are several, or NULL */
   bool is_strange;   /* a thread that vyre did not start */
 } guard_where;
 
-/* What it leaves to one that waits for it, in memory that both have. */
+/* The end of an isolated process, in memory that it shares with its parent. */
 typedef struct guard_record {
-  guard_where where; /* as it goes along */
-  guard_text text;   /* why it ended before its work was done; empty: it could not tell */
-  int code;          /* the exit code for that */
+  guard_where where; /* updated while the process runs; `input` is not set */
+  guard_text text;   /* message about an early end; empty if the process could not write it */
+  int code;          /* exit code for the message */
 } guard_record;
 
-/* guard_tell.c: what is said of a process that a signal ended, or a call of exit or the like, there.  Appends, and gives the exit
- * code for it. */
+/* guard_tell.c: append the message about a process that ended by a signal, or by a call of exit or the like.  Return the exit
+ * code. */
 int guard_tell_signal(const guard_where *where, int number, guard_text *text);
 int guard_tell_exit(const guard_where *where, const char *how, guard_text *text);
-/* The same of any crash: a driver "crashed (SIGSEGV)", else it was "signal 11 (segmentation fault)". */
+/* Appends the message about any crash.  `how` is for a driver, "crashed (SIGSEGV)", `what` otherwise, "signal 11 (segmentation
+ * fault)". */
 int guard_tell_crash(const guard_where *where, const char *how, const char *what, guard_text *text);
 void guard_append(guard_text *text, const char *more);
 void guard_append_number(guard_text *text, uint64_t number);
-/* "in pass 'acme.x' (/path/acme.so), run 3 of the pipeline". */
+/* Appends the running code, such as "in pass 'acme.x' (/path/acme.so), run 3 of the pipeline". */
 void guard_append_code(guard_text *text, const vyre_plugin_code *code);
 /* Returns the state of the calling thread. */
 guard_where guard_where_now(void);
@@ -46,21 +47,21 @@ guard_where guard_where_now(void);
 void guard_own_thread(void);
 /* Returns the text as one line of the program's errors. */
 guard_text guard_line(const char *program, const guard_text *text);
-/* In a process that was just forked: it is guarded itself, and says there what it would say on standard error. */
+/* Guards a process that was just forked.  Its message goes to the record instead of standard error. */
 void guard_isolated(guard_record *shared);
 
-/* From here on the process ends by guard_end, or with a message that names the pass whose code ended it, without temporary files,
- * and with another code than 0: exit, quick_exit, _exit and signals.  `program` is its name in messages. */
+/* Begins to guard the process.  If exit, quick_exit, _exit or a signal ends it before guard_end, a message names the pass,
+ * temporary files are removed, and the exit code is not 0.  `program` is its name in messages. */
 void guard_begin(const char *program);
-/* The program's own end.  Returns the code. */
+/* Ends the guard before the program's own end.  Returns the code. */
 int guard_end(int code);
-/* This thread is the program's, and signals of a stack that overflows are handled in it, too; guard_begin calls it. */
+/* Marks the calling thread as one of the program's, with a stack for signals after an overflow.  guard_begin calls it. */
 void guard_thread(void);
-/* What this thread works on from here on, for messages.  NULL: nothing that has to be told from others. */
+/* Sets the calling thread's input for messages.  NULL if there is only one. */
 void guard_input(const char *path);
-/* Code of a plugin that is loaded from here on takes so many seconds at most: then the process ends with a message.  0: any. */
+/* Limits the time in which plugins are loaded from now on.  The process ends with a message after it.  0 removes the limit. */
 void guard_limit(uint32_t seconds);
-/* A plugin ended a thread; when the last thread ends, the process exits, and then the plugin is no longer known. */
+/* Notes that a plugin ended a thread.  When the last thread ends, the process exits, and the plugin is no longer known. */
 void guard_thread_ended(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is said of a process that ended before its work was done.  All of it may run in a signal handler.
+/* The messages about a process that ended before its work was done.  All functions may run in a signal handler.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "guard.h"
@@ -87,7 +87,7 @@ append_input(guard_text *text, const guard_where *where)
   guard_append(text, "'");
 }
 
-/* In a driver, whatever called it. */
+/* Appends the message if a driver runs, no matter which code called it. */
 static bool
 append_driver(guard_text *text, const guard_where *where, const char *how)
 {
@@ -96,11 +96,11 @@ append_driver(guard_text *text, const guard_where *where, const char *how)
   vyre_driver_call_tell(&where->call, how, text->bytes + text->length, sizeof(text->bytes) - text->length);
   text->length += strlen(text->bytes + text->length);
   append_input(text, where);
-  guard_append(text, "\nFix: update the driver, choose another -device, or -target=cpu, which has none");
+  guard_append(text, "\nFix: update the driver, choose another -device, or use -target=cpu, which has no driver");
   return true;
 }
 
-/* Nothing that runs here does that to itself. */
+/* Appends the message about SIGKILL, which comes from the system or the user. */
 static int
 tell_kill(const guard_where *where, guard_text *text)
 {
@@ -113,7 +113,7 @@ tell_kill(const guard_where *where, guard_text *text)
       guard_append_code(text, &where->code);
   }
   append_input(text, where);
-  guard_append(text, "\nFix: leave it more memory, if the system killed it for want of that (dmesg tells)");
+  guard_append(text, "\nFix: if the system killed it because memory was low (see dmesg), free some memory");
   return VYRE_CODE_INPUT;
 }
 

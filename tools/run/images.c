@@ -1,9 +1,10 @@
-/* Images, texel buffers and samplers: what a program's handles are, from the words of their types, and how large they are here.
+/* Images, texel buffers and samplers: their kinds, by the words of their types, and their sizes.
  *
- * An image's data are an array of texels in an array of rows, in one of slices or layers where it has such, so that all that is
- * done with buffers, showing, writing, comparing, is done with images.
+ * The type of an image's data is an array of texels, in arrays of rows and of slices or layers.  So images are printed, written and
+ * compared like buffers.
  *
- * limits: one level, one sample; how a sampler is used is seen where it is loaded and used in one expression, as SPIR-V has it.
+ * limits: one level, one sample.  The use of a sampler is found only if it is loaded and used in one expression, as SPIR-V
+ * requires.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
@@ -52,7 +53,7 @@ default_format(vyre_kind kind, bool is_depth)
 }
 
 static bool
-take_image(const vyre_type_info *info, bool is_combined, run_buffer *out)
+describe_image(const vyre_type_info *info, bool is_combined, run_buffer *out)
 {
   const uint32_t dim = word_of(info, WORD_DIM);
   const bool is_storage = word_of(info, WORD_SAMPLED) == 2, is_buffer = dim == SpvDimBuffer;
@@ -74,7 +75,7 @@ take_image(const vyre_type_info *info, bool is_combined, run_buffer *out)
   return true;
 }
 
-/* ---- how it is used ------------------------------------------------------------------------------------------------------ */
+/* ---- uses ---------------------------------------------------------------------------------------------------------------- */
 
 static bool
 is_comparison(uint32_t opcode)
@@ -100,7 +101,7 @@ opcode_of(const vyre_module *module, const vyre_view *view, uint32_t row)
   return vyre_op_is_opaque(VYRE_ROW_OP(view->op[row])) ? vyre_type_get(module, view->imm[row]).flags : 0;
 }
 
-/* Whether a sampled value comes from that buffer, as its image or as its sampler. */
+/* Returns whether the buffer is the image or the sampler of a sampled image. */
 static bool
 comes_from(const vyre_module *module, const vyre_view *view, uint32_t row, uint32_t buffer)
 {
@@ -122,7 +123,7 @@ is_compared(const run_program *program, uint32_t buffer)
   return false;
 }
 
-/* Integers have nothing between them: no sampler may be linear that could meet such an image. */
+/* Returns whether the program has an image of integers, which a linear sampler cannot sample. */
 static bool
 samples_integers(const run_program *program)
 {
@@ -141,7 +142,7 @@ samples_integers(const run_program *program)
 }
 
 vyre_status
-run_handle_take(const run_program *program, vyre_type_id type, run_buffer *out)
+run_handle_resolve(const run_program *program, vyre_type_id type, run_buffer *out)
 {
   const vyre_type_info info = vyre_type_get(program->module, type);
   const bool compares = is_compared(program, out->row.id);
@@ -153,9 +154,9 @@ run_handle_take(const run_program *program, vyre_type_id type, run_buffer *out)
     out->sampler = compares || samples_integers(program) ? 0 : VYRE_SAMPLER_LINEAR;
   } else if (opcode == SpvOpTypeSampledImage && info.count) {
     const vyre_type_info image = vyre_type_get(program->module, info.members[0].type);
-    is_known = take_image(&image, true, out);
+    is_known = describe_image(&image, true, out);
   } else {
-    is_known = opcode == SpvOpTypeImage && take_image(&info, false, out);
+    is_known = opcode == SpvOpTypeImage && describe_image(&info, false, out);
   }
   out->sampler |= compares ? VYRE_SAMPLER_COMPARE : 0;
   out->is_writable = out->is_writable && (out->kind == VYRE_SLOT_STORAGE_IMAGE || out->kind == VYRE_SLOT_STORAGE_TEXELS);
@@ -163,13 +164,13 @@ run_handle_take(const run_program *program, vyre_type_id type, run_buffer *out)
     return VYRE_OK;
   return VYRE_ERROR(
       VYRE_CODE_INPUT,
-      "%s: %%%s is %s, and buffers, images of one sample and samplers alone can be bound\nFix: run a program without it",
+      "%s: %%%s is %s, but only buffers, images of one sample and samplers can be bound\nFix: run a program without it",
       program->path, out->name[0] ? out->name : "?",
-      opcode == SpvOpTypeImage || opcode == SpvOpTypeSampledImage ? "an image of several samples or of a drawing"
-                                                                  : "of a type that vyre-run knows nothing of");
+      opcode == SpvOpTypeImage || opcode == SpvOpTypeSampledImage ? "an image of several samples or an input attachment"
+                                                                  : "of a type that vyre-run does not support");
 }
 
-/* ---- how large it is ----------------------------------------------------------------------------------------------------- */
+/* ---- sizes --------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 parse_axes(const run_setting *setting, uint32_t count, uint32_t out[4])
@@ -182,7 +183,7 @@ parse_axes(const run_setting *setting, uint32_t count, uint32_t out[4])
     const unsigned long value = strtoul(at, &end, 10);
     if (*at < '0' || *at > '9' || errno || value == 0 || value > 1u << 20 || *end != (i + 1 < count ? 'x' : '\0'))
       return VYRE_ERROR(
-          VYRE_CODE_USAGE, "-size %.*s: '%s' is not what this image takes\nFix: %u number%s of texels, as in %s, layers last",
+          VYRE_CODE_USAGE, "-size %.*s: '%s' is not a size of this image\nFix: give %u number%s of texels, as in %s, layers last",
           (int)setting->name_length, setting->name, setting->value, count, count == 1 ? "" : "s", examples[count - 1]);
     out[i] = (uint32_t)value;
     at = end + 1;
@@ -190,7 +191,7 @@ parse_axes(const run_setting *setting, uint32_t count, uint32_t out[4])
   return VYRE_OK;
 }
 
-/* Arrays from the inside out: rows, slices, layers. */
+/* Makes the type of the data: arrays of rows, then of slices or layers. */
 static vyre_status
 set_type(run_program *program, run_buffer *buffer)
 {
@@ -211,7 +212,6 @@ set_type(run_program *program, run_buffer *buffer)
   return VYRE_OK;
 }
 
-/* Its extent, by -size or as it is without, and its type. */
 vyre_status
 run_image_size(run_program *program, const run_setup *setup, run_buffer *buffer)
 {

@@ -1,4 +1,4 @@
-/* Running a program on the interpreter, over a copy of the inputs.
+/* Runs a program on the interpreter.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
@@ -10,7 +10,7 @@
 
 #define MOST_INVOCATIONS (UINT64_C(1) << 32)
 
-/* The input whose memory a buffer is given; UINT32_MAX: none, it is left unbound. */
+/* Finds the input whose memory is bound to a buffer.  *out is UINT32_MAX if -bind leaves the buffer without memory. */
 static vyre_status
 find_memory(const run_setup *setup, const run_program *program, const run_inputs *inputs, const run_buffer *buffer, uint32_t *out)
 {
@@ -25,12 +25,12 @@ find_memory(const run_setup *setup, const run_program *program, const run_inputs
     if (run_buffer_is(&program->buffers[i], setting->value, strlen(setting->value)))
       *out = run_inputs_find(inputs, &program->buffers[i]);
   if (*out == UINT32_MAX)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-bind %.*s: no buffer '%s'\nFix: name a buffer whose memory it has as well, or none",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-bind %.*s: no buffer '%s'\nFix: name a buffer of this program, or none",
                       (int)setting->name_length, setting->name, setting->value);
   return VYRE_OK;
 }
 
-/* Every row of the program that is a buffer with bytes from outside, each of its descriptors bound.  `out` NULL: only counts. */
+/* Binds each descriptor of the program's buffer rows.  With `out` NULL only counts. */
 static vyre_status
 bind_rows(const run_setup *setup, const run_program *program, const run_inputs *inputs, const run_results *results,
           vyre_binding *out, uint32_t *out_count)
@@ -59,7 +59,7 @@ bind_rows(const run_setup *setup, const run_program *program, const run_inputs *
   return VYRE_OK;
 }
 
-/* A buffer that shares another's memory gets its results. */
+/* Copies the results of shared memory to each buffer that is bound to it. */
 static vyre_status
 share_results(const run_setup *setup, const run_program *program, const run_inputs *inputs, run_results *results)
 {
@@ -75,7 +75,7 @@ share_results(const run_setup *setup, const run_program *program, const run_inpu
   return VYRE_OK;
 }
 
-/* More would take hours; a device has its own limits. */
+/* Limits the number of invocations, because more would take hours. */
 static vyre_status
 check_grid(const run_program *program, const run_inputs *inputs)
 {
@@ -86,19 +86,18 @@ check_grid(const run_program *program, const run_inputs *inputs)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_USAGE,
                     "-groups %" PRIu32 ",%" PRIu32 ",%" PRIu32 ": with %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                    " invocations each these are more than the %" PRIu64 " that the interpreter runs\n"
-                    "Fix: fewer of them, or choose a device with -target",
+                    " invocations each these are more than the %" PRIu64 " that the interpreter supports\n"
+                    "Fix: run fewer groups, or choose a device with -target",
                     inputs->groups[0], inputs->groups[1], inputs->groups[2], program->workgroup[0], program->workgroup[1],
                     program->workgroup[2], MOST_INVOCATIONS);
 }
 
-/* The interpreter is given plain buffers alone. */
 vyre_status
 run_check_plain(const run_program *program)
 {
   if (program->pointer_count)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: uses addresses of buffers, which the interpreter does not have\n"
+                      "%s: uses addresses of buffers, which the interpreter does not support\n"
                       "Fix: choose a device with -target",
                       program->path);
   for (uint32_t i = 0; i < program->buffer_count; i++) {
@@ -107,7 +106,7 @@ run_check_plain(const run_program *program)
     run_buffer_describe(buffer, name, sizeof name);
     if (buffer->kind > VYRE_SLOT_UNIFORM)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: %s is an image or a sampler, which the interpreter does not have\nFix: choose a device "
+                        "%s: %s is an image or a sampler, which the interpreter does not support\nFix: choose a device "
                         "with -target",
                         program->path, name);
   }
@@ -132,7 +131,7 @@ run_interpret(const run_setup *setup, const run_program *program, const run_inpu
   vyre_binding *bindings = calloc((size_t)count + 1, sizeof *bindings);
   if (!bindings)
     return VYRE_OUT_OF_MEMORY("for the buffers");
-  VYRE_TRY(bind_rows(setup, program, inputs, results, bindings, &count)); /* whose names are right by now */
+  VYRE_TRY(bind_rows(setup, program, inputs, results, bindings, &count)); /* cannot fail: the first call checked names */
   const vyre_dispatch dispatch = {
       .program = program->row,
       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
@@ -155,7 +154,7 @@ run_results_copy(const run_inputs *inputs, run_results *out)
     return VYRE_OUT_OF_MEMORY("for the results");
   out->count = inputs->count;
   for (uint32_t i = 0; i < inputs->count; i++) {
-    out->items[i] = calloc(1, inputs->items[i].size + 3); /* push constants go out in whole words */
+    out->items[i] = calloc(1, inputs->items[i].size + 3); /* push constants are passed in whole words */
     if (!out->items[i])
       return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a result of %zu bytes\nFix: make the buffers smaller with -size",
                         inputs->items[i].size);

@@ -11,23 +11,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In front of the memory that both have. */
+/* The beginning of the shared memory. */
 typedef struct header {
   guard_record record;
-  volatile bool left; /* by isolate_leave */
+  volatile bool left; /* isolate_leave was called */
 } header;
 
-static header *mine; /* in the process that was forked */
+static header *mine; /* in the forked process */
 
 vyre_status
 isolate_begin(size_t more, isolated *out)
 {
   const size_t begin = (sizeof(header) + 63) / 64 * 64;
   *out = (isolated){.size = begin + more};
-  header *memory =
-      mmap(NULL, out->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); /* zero, as it comes */
+  header *memory = mmap(NULL, out->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); /* zero */
   if (memory == MAP_FAILED)
-    return VYRE_OUT_OF_MEMORY("for a process of its own");
+    return VYRE_OUT_OF_MEMORY("for an isolated process");
   out->record = &memory->record;
   out->more = (char *)memory + begin;
   const pid_t parent = getpid();
@@ -43,7 +42,7 @@ isolate_begin(size_t more, isolated *out)
     guard_isolated(out->record);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-      raise(SIGKILL); /* it was gone before that was said */
+      raise(SIGKILL); /* the parent ended before prctl */
   }
   return VYRE_OK;
 }

@@ -1,4 +1,4 @@
-/* Work in a process of its own, so that what ends it ends nothing else.
+/* Runs work in a forked process, so that a crash does not end the program.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_RUN_ISOLATE_H
@@ -9,18 +9,18 @@
 #include "guard.h"
 
 typedef struct isolated {
-  pid_t pid;            /* 0: this is it */
+  pid_t pid;            /* 0 in the forked process */
   guard_record *record; /* owned, with `more` */
-  void *more;           /* memory that both processes have, zero at first */
-  size_t size;          /* of all of it */
+  void *more;           /* memory that both processes share, zero at first */
+  size_t size;          /* bytes of `record` and `more` */
 } isolated;
 
-/* Forks, before there are threads and devices: the new process has the program's guard, and dies with this one.  It ends by
+/* Forks.  Call it before the program has threads or devices.  The new process is guarded, ends if its parent does, and must end by
  * isolate_leave. */
 VYRE_MUST_USE vyre_status isolate_begin(size_t more, isolated *out);
 _Noreturn void isolate_leave(int code);
-/* What waitpid said of it.  OK: it ended by isolate_leave, with *out_code; else why it did not, and with which code of this
- * program. */
+/* Interprets the status of waitpid.  Returns VYRE_OK if the process ended by isolate_leave; *out_code is its code.  Otherwise
+ * returns an error with the cause and the exit code for this program. */
 VYRE_MUST_USE vyre_status isolate_end(const isolated *process, int status, int *out_code);
 void isolate_free(isolated *process);
 

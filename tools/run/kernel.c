@@ -1,4 +1,4 @@
-/* A program as a kernel: its description in the form that a target takes, and words for that.
+/* Describes a program as a kernel, in a form that the target accepts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
@@ -12,7 +12,7 @@
 
 /* ---- words --------------------------------------------------------------------------------------------------------------- */
 
-/* A SPIR-V module of the other byte order becomes one of this machine's. */
+/* Converts a SPIR-V module of the other byte order to that of the host. */
 static void
 swap_words(vyre_bytes *words)
 {
@@ -46,8 +46,8 @@ run_words_take(vyre_input_kind kind, const vyre_bytes *file, const char *path, c
   return VYRE_OK;
 }
 
-/* A strict program asks for floats that are as exact as the device can have them.  One with barriers for the whole grid is written
- * in segments, where it runs. */
+/* A strict program requests floats that are as exact as the device supports.  A program with barriers for the whole grid is split
+ * and written in segments later. */
 vyre_status
 run_program_write(run_program *program, const vyre_device_info *info)
 {
@@ -72,7 +72,7 @@ allocate_lists(const run_program *program, run_kernel *kernel)
   return kernel->slots && kernel->images && kernel->ranges && kernel->specs ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a kernel");
 }
 
-/* Its slot, or its index in the slot of its array. */
+/* Adds a slot, or an element to the slot of the buffer's array. */
 static void
 add_descriptor(const run_buffer *buffer, run_kernel *kernel)
 {
@@ -114,7 +114,7 @@ spec_size(const run_program *program, uint32_t id)
   return 4;
 }
 
-/* The slot of that buffer row's binding, and how many ranges the slots before it have. */
+/* Returns the slot of the buffer row's binding.  *out_range is the number of ranges before it. */
 static uint32_t
 find_slot(const run_program *program, const run_kernel *kernel, vyre_row row, uint32_t *out_range)
 {
@@ -126,7 +126,7 @@ find_slot(const run_program *program, const run_kernel *kernel, vyre_row row, ui
   return slot;
 }
 
-/* Slots are by set and binding, and a kernel of PTX has its buffers as they are declared. */
+/* Sorts the slots, which are by set and binding, in the order of declarations, as a PTX kernel requires. */
 static vyre_status
 order_slots(const run_program *program, run_kernel *kernel)
 {
@@ -167,7 +167,7 @@ add_ptx(const run_program *program, run_kernel *kernel)
   return VYRE_OK;
 }
 
-/* As the target takes it: SPIR-V or PTX rather than .vir. */
+/* Sets the code in the first form that the target accepts: SPIR-V, PTX, .vir. */
 static vyre_status
 add_code(const vyre_target_ops *ops, vyre_target *target, const run_program *program, run_kernel *kernel)
 {
@@ -175,9 +175,9 @@ add_code(const vyre_target_ops *ops, vyre_target *target, const run_program *pro
   vyre_kernel_desc *desc = &kernel->desc;
   ops->describe(target, &info);
   if (info.forms >> VYRE_KERNEL_SPIRV & 1) {
-    if (program->words.size == 0) /* not a part of a dispatch: those have words */
+    if (program->words.size == 0) /* segments have words */
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: barriers for the whole grid make several kernels of it on %s\nFix: measure a program without them",
+                        "%s: barriers for the whole grid need several kernels on %s\nFix: measure a program without them",
                         program->path, ops->name);
     desc->form = VYRE_KERNEL_SPIRV;
     desc->code = program->words.data;
@@ -187,8 +187,8 @@ add_code(const vyre_target_ops *ops, vyre_target *target, const run_program *pro
   if (info.forms >> VYRE_KERNEL_PTX & 1)
     return add_ptx(program, kernel);
   if (!(info.forms >> VYRE_KERNEL_VIR & 1))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it runs neither SPIR-V nor PTX nor .vir\nFix: choose another target with -target",
-                      ops->name);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: the target runs neither SPIR-V nor PTX nor .vir\nFix: choose another target with -target", ops->name);
   kernel->vir = (vyre_kernel_program){.module = program->module, .row = program->row.id};
   desc->form = VYRE_KERNEL_VIR;
   desc->code = &kernel->vir;

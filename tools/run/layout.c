@@ -1,7 +1,7 @@
-/* The scalars of a buffer: where they are, what they are called, reading and writing them as text.
+/* The scalars of a buffer: their offsets, their paths, and conversions from and to text.
  *
- * Lengths that specialization constants give are taken under the run's values.  A walk stays inside the bytes there are, whatever
- * the types say.
+ * Lengths from specialization constants have the values of the run.  A walk stays within the buffer's bytes, even if the types are
+ * larger.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
@@ -22,7 +22,7 @@ run_scalar_get(const void *data, vyre_kind kind)
   const unsigned char *bytes = data;
   uint64_t bits = 0;
   for (uint32_t i = vyre_kind_bytes(kind); i-- > 0;)
-    bits = bits << 8 | bytes[i]; /* little end first, as SPIR-V's memory on every host that vyre runs on */
+    bits = bits << 8 | bytes[i]; /* little-endian, as memory in SPIR-V on all supported hosts */
   return bits;
 }
 
@@ -65,11 +65,11 @@ half_bits(double value)
     return sign | 0x7e00;
   if (magnitude == 0)
     return sign;
-  if (magnitude >= 65520.0) /* half way from the greatest to what would follow it */
+  if (magnitude >= 65520.0) /* halfway between the largest half, 65504, and 65536 */
     return sign | 0x7c00;
   (void)frexp(magnitude, &exponent);
-  exponent = exponent < -13 ? -13 : exponent; /* below 2^-14 they are as far apart as above */
-  /* steps of 2^(exponent - 11); 1024 of them, or 2048, are the next exponent, which the sum below makes of itself */
+  exponent = exponent < -13 ? -13 : exponent; /* denormals have the steps of the least normal exponent */
+  /* The value in steps of 2^(exponent - 11).  If rounding reaches the next exponent, the sum below carries into it. */
   uint64_t steps = (uint64_t)rint(ldexp(magnitude, 11 - exponent));
   return sign | ((uint64_t)(exponent + 13) * 1024 + steps);
 }
@@ -145,7 +145,7 @@ reads_back(const char *text, vyre_kind kind, uint64_t bits)
   return parse_float(text, kind, &again) && again == bits;
 }
 
-/* As few digits as read back to the same value; an exponent only for what is very large or small: 10, not 1e+01. */
+/* Prints the fewest digits that read back as the same value.  Only very large and very small values have an exponent. */
 static void
 print_float(vyre_kind kind, uint64_t bits, char out[48])
 {
@@ -194,7 +194,7 @@ saturated_product(uint64_t a, uint64_t b)
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX / 2 : product;
 }
 
-/* Bytes without a runtime array's elements. */
+/* Returns the bytes without elements of runtime arrays. */
 static uint64_t
 fixed_size(const run_layout *layout, vyre_type_id type)
 {
@@ -271,7 +271,7 @@ walk_type(walk *w, vyre_type_id type, uint64_t offset)
     uint64_t length = info.flags & VYRE_TYPE_RUNTIME ? UINT64_MAX : run_layout_length(w->layout, &info);
     for (uint64_t i = 0; i < length && info.stride && !w->is_stopped && offset < w->size; i++, offset += info.stride) {
       if (info.flags & VYRE_TYPE_RUNTIME && info.stride > w->size - offset)
-        return; /* a last element that is cut off is not one */
+        return; /* an incomplete last element does not count */
       walk_type(w, info.element, offset);
     }
   } else if (info.form == VYRE_FORM_WORDS && w->at_pointer && offset <= w->size && info.size <= w->size - offset) {
@@ -311,7 +311,7 @@ append_path(char *out, size_t capacity, const char *format, ...)
   va_end(arguments);
 }
 
-/* One step towards the scalar at *offset; false: there are no more. */
+/* Appends one step of the path to the scalar at *offset.  Returns false after the last step. */
 static bool
 path_step(const run_layout *layout, vyre_type_id *type, uint64_t *offset, char *out, size_t capacity)
 {

@@ -1,9 +1,9 @@
 /* Buffers that a program reaches by addresses: each pointer in a buffer or in the push constants leads to a buffer of its own.
  *
- * A pointer to a type that its buffer was reached through, as the links of a list are, leads back to that buffer, so that the
- * number of buffers is finite.
+ * A pointer to a type on its own path, as in a linked list, leads back to the buffer of that type.  So the number of buffers is
+ * finite.
  *
- * limits: a runtime array of what holds pointers has 4 elements; addresses that a program makes of integers are refused.
+ * limits: a runtime array of structs with pointers has 4 elements.  Addresses that a program computes from integers are refused.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
@@ -43,7 +43,7 @@ run_pointee(const vyre_module *module, vyre_type_id type)
 }
 
 static bool
-see_pointer(void *user, uint64_t offset, vyre_type_id type)
+note_pointer(void *user, uint64_t offset, vyre_type_id type)
 {
   (void)offset;
   (void)type;
@@ -60,7 +60,7 @@ run_buffer_shape(const run_layout *layout, vyre_type_id type)
     info = vyre_type_get(layout->module, info.members[info.count - 1].type);
   bool holds_pointers = false;
   if (shape.stride)
-    run_layout_pointers(layout, info.element, shape.stride, see_pointer, &holds_pointers);
+    run_layout_pointers(layout, info.element, shape.stride, note_pointer, &holds_pointers);
   if (holds_pointers)
     shape = (run_shape){.fixed = shape.offset + (uint64_t)shape.stride * DEFAULT_ELEMENTS};
   return shape;
@@ -74,8 +74,9 @@ typedef struct search {
   vyre_status status;
 } search;
 
+/* Reserves room for a pointer and a buffer. */
 static vyre_status
-grow(run_program *program)
+grow_lists(run_program *program)
 {
   const bool has_room =
       vyre_grow(NULL, &program->buffers, &program->buffer_capacity, program->buffer_count + 1, sizeof *program->buffers) &&
@@ -85,7 +86,7 @@ grow(run_program *program)
 
 static char *formatted(const char *format, ...) VYRE_PRINTF(1, 2);
 
-/* Allocated; NULL: no memory. */
+/* Returns allocated text, or NULL if an allocation fails. */
 static char *
 formatted(const char *format, ...)
 {
@@ -117,7 +118,7 @@ static vyre_status
 add_pointed(run_program *program, uint32_t holder, uint64_t offset, vyre_type_id pointee)
 {
   const run_layout layout = run_program_layout(program);
-  VYRE_TRY(grow(program));
+  VYRE_TRY(grow_lists(program));
   run_pointer *pointer = &program->pointers[program->pointer_count++];
   *pointer = (run_pointer){.holder = holder, .offset = offset, .target = program->buffer_count};
   uint32_t depth = 0;
@@ -129,7 +130,7 @@ add_pointed(run_program *program, uint32_t holder, uint64_t offset, vyre_type_id
   }
   if (program->buffer_count >= MOST_BUFFERS || depth >= MOST_NESTED)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: its pointers lead to more than %d buffers, or more than %d deep\nFix: run one with fewer", program->path,
+                      "%s: its pointers lead to more than %d buffers, or more than %d deep\nFix: use fewer pointers", program->path,
                       MOST_BUFFERS, MOST_NESTED);
   run_buffer *buffer = &program->buffers[program->buffer_count++];
   *buffer = (run_buffer){
@@ -145,14 +146,14 @@ add_pointed(run_program *program, uint32_t holder, uint64_t offset, vyre_type_id
 }
 
 static bool
-take_pointer(void *user, uint64_t offset, vyre_type_id type)
+add_pointer(void *user, uint64_t offset, vyre_type_id type)
 {
   search *s = user;
   s->status = add_pointed(s->program, s->holder, offset, run_pointee(s->program->module, type));
   return s->status == VYRE_OK;
 }
 
-/* No one knows where an address leads that is made of an integer. */
+/* Refuses addresses that the program computes from integers, because their buffers are unknown. */
 static vyre_status
 check_addresses(const run_program *program)
 {
@@ -164,22 +165,22 @@ check_addresses(const run_program *program)
     const vyre_type_info info = vyre_type_get(program->module, view->imm[row]);
     if (info.flags == SpvOpConvertUToPtr || (info.flags == SpvOpBitcast && run_pointee(program->module, info.element)))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: makes addresses of integers, and which they would be is not known\nFix: declare what "
-                        "holds them as a buffer reference",
+                        "%s: computes addresses from integers, so their buffers are unknown\nFix: declare the integers as buffer "
+                        "references",
                         program->path);
   }
   return VYRE_OK;
 }
 
 vyre_status
-run_pointers_take(run_program *program)
+run_pointers_add(run_program *program)
 {
   const run_layout layout = run_program_layout(program);
   VYRE_TRY(check_addresses(program));
-  for (search s = {.program = program}; s.holder < program->buffer_count; s.holder++) { /* what is found is searched in its turn */
+  for (search s = {.program = program}; s.holder < program->buffer_count; s.holder++) { /* also the buffers that are added */
     const run_buffer buffer = program->buffers[s.holder];
     if (buffer.kind <= VYRE_SLOT_UNIFORM)
-      run_layout_pointers(&layout, buffer.type, buffer.shape.fixed, take_pointer, &s);
+      run_layout_pointers(&layout, buffer.type, buffer.shape.fixed, add_pointer, &s);
     VYRE_TRY(s.status);
   }
   return VYRE_OK;

@@ -1,4 +1,4 @@
-/* What a program is to whoever runs it: its buffers, images and samplers, its specialization constants.
+/* The interface of a program: its buffers, images, samplers and specialization constants.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
@@ -45,7 +45,7 @@ find_spec(const run_program *program, const run_setting *setting)
 }
 
 static vyre_status
-take_specs(run_program *program, const run_setup *setup, bool is_strict)
+set_specs(run_program *program, const run_setup *setup, bool is_strict)
 {
   const vyre_view *view = vyre_module_view(program->module);
   program->specs = calloc((size_t)setup->specs.count + 1, sizeof *program->specs);
@@ -62,17 +62,16 @@ take_specs(run_program *program, const run_setup *setup, bool is_strict)
     uint64_t bits;
     if (!run_scalar_parse(setting->value, strlen(setting->value), VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])), &bits))
       return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "-spec %.*s: '%s' is no value of its type\nFix: a number that the type holds, or true, false",
+                        "-spec %.*s: '%s' is not a value of its type\nFix: give a number in its range, or true, false",
                         (int)setting->name_length, setting->name, setting->value);
     program->specs[program->spec_count++] = (vyre_spec_value){vyre_row_spec_id(program->module, (vyre_row){row}), bits};
   }
   return VYRE_OK;
 }
 
-/* ---- buffers, images, samplers
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- buffers, images, samplers ------------------------------------------------------------------------------------------- */
 
-enum { MOST_DESCRIPTORS = 65536 }; /* of one array */
+enum { MOST_DESCRIPTORS = 65536 }; /* elements of one array */
 
 static bool
 members_are_read_only(const vyre_module *module, vyre_type_id type)
@@ -104,9 +103,9 @@ run_buffer_same(const run_buffer *a, const run_buffer *b)
   return a->set == b->set && a->binding == b->binding && a->element == b->element;
 }
 
-/* By set and binding, push constants last. */
+/* Orders buffers by set, binding and element, push constants last. */
 static bool
-stands_before(const run_buffer *a, const run_buffer *b)
+is_before(const run_buffer *a, const run_buffer *b)
 {
   if (a->space == VYRE_SPACE_PUSH || b->space == VYRE_SPACE_PUSH)
     return b->space == VYRE_SPACE_PUSH && a->space != VYRE_SPACE_PUSH;
@@ -130,7 +129,7 @@ can_join(const run_buffer *a, const run_buffer *b)
          a->image.is_depth == b->image.is_depth && a->image.format == b->image.format;
 }
 
-/* An image and a sampler at one binding are one descriptor. */
+/* Joins an image and a sampler at one binding to one descriptor. */
 static void
 join_handles(const run_buffer *buffer, run_buffer *old)
 {
@@ -143,7 +142,7 @@ join_handles(const run_buffer *buffer, run_buffer *old)
   old->sampler = bits;
 }
 
-/* Rows of one descriptor are one buffer: its type is the one that has a runtime array, otherwise the longest. */
+/* Joins buffer rows of one descriptor.  The type with a runtime array is kept, otherwise the longest. */
 static void
 join_blocks(const run_buffer *buffer, run_buffer *old)
 {
@@ -169,7 +168,7 @@ add_buffer(run_program *program, const run_buffer *buffer)
     return;
   }
   uint32_t at = program->buffer_count++;
-  for (; at > 0 && stands_before(buffer, &program->buffers[at - 1]); at--)
+  for (; at > 0 && is_before(buffer, &program->buffers[at - 1]); at--)
     program->buffers[at] = program->buffers[at - 1];
   program->buffers[at] = *buffer;
 }
@@ -241,8 +240,8 @@ holds_opaque(const vyre_module *module, vyre_type_id type)
   return holds;
 }
 
-/* The element type of a binding's array, and its length: handles, or blocks.  A runtime array gets a default
- * length. */
+/* Returns the type of a descriptor in an array of handles or blocks.  *out_count is the length, a default one for a runtime array.
+ */
 static vyre_type_id
 descriptor_type(const run_program *program, vyre_space space, vyre_type_id type, uint64_t *out_count)
 {
@@ -261,9 +260,9 @@ descriptor_type(const run_program *program, vyre_space space, vyre_type_id type,
   return is_array ? element : type;
 }
 
-/* The buffer, image or sampler that all descriptors of a buffer row are like. */
+/* Describes the descriptors of a buffer row, which differ only in `element`. */
 static vyre_status
-take_row(run_program *program, uint32_t row, vyre_type_id type, run_buffer *out)
+describe_row(run_program *program, uint32_t row, vyre_type_id type, run_buffer *out)
 {
   const vyre_view *view = vyre_module_view(program->module);
   const run_layout layout = run_program_layout(program);
@@ -285,18 +284,18 @@ take_row(run_program *program, uint32_t row, vyre_type_id type, run_buffer *out)
       .module = program->module,
   };
   if (space == VYRE_SPACE_HANDLE)
-    return run_handle_take(program, type, out);
+    return run_handle_resolve(program, type, out);
   out->shape = run_buffer_shape(&layout, type);
   if (!holds_opaque(program->module, type))
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: %%%s is a buffer that holds what is neither data nor an address\nFix: run a program without it",
+                    "%s: buffer %%%s has a member that is neither data nor an address\nFix: run a program without it",
                     program->path, name ? name : "?");
 }
 
 /* Adds the descriptors of a buffer row if they are of the kind. */
 static vyre_status
-take_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyre_slot_kind kind)
+add_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyre_slot_kind kind)
 {
   const vyre_view *view = vyre_module_view(program->module);
   const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
@@ -304,7 +303,7 @@ take_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyr
   uint64_t count;
   const vyre_type_id type = descriptor_type(program, space, whole, &count);
   run_buffer buffer;
-  VYRE_TRY(take_row(program, row, type, &buffer));
+  VYRE_TRY(describe_row(program, row, type, &buffer));
   if (buffer.kind != kind)
     return VYRE_OK;
   if (count > MOST_DESCRIPTORS)
@@ -323,28 +322,28 @@ take_descriptors(run_program *program, const run_setup *setup, uint32_t row, vyr
 }
 
 static vyre_status
-take_kind(run_program *program, const run_setup *setup, vyre_slot_kind kind)
+add_kind(run_program *program, const run_setup *setup, vyre_slot_kind kind)
 {
   const vyre_view *view = vyre_module_view(program->module);
   for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
     const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_verbatim)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: the module is kept word for word, so its buffers are not known\nFix: vyre-passmgr tells what in it "
-                        "is not covered: leave that out",
+                        "%s: the module is kept unchanged, so its buffers are unknown\nFix: remove the unsupported instruction "
+                        "that vyre-passmgr reports for this file",
                         program->path);
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer && (space <= VYRE_SPACE_PUSH || space == VYRE_SPACE_HANDLE))
-      VYRE_TRY(take_descriptors(program, setup, row, kind));
+      VYRE_TRY(add_descriptors(program, setup, row, kind));
   }
   return VYRE_OK;
 }
 
-/* Takes the kinds in their order, so that two modules that are compared agree on the bindings of resources that share one. */
+/* Adds the kinds in a fixed order, so that two compared modules move resources of one binding to the same new bindings. */
 static vyre_status
-take_buffers(run_program *program, const run_setup *setup)
+add_buffers(run_program *program, const run_setup *setup)
 {
   for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++)
-    VYRE_TRY(take_kind(program, setup, (vyre_slot_kind)kind));
+    VYRE_TRY(add_kind(program, setup, (vyre_slot_kind)kind));
   return VYRE_OK;
 }
 
@@ -397,7 +396,7 @@ is_declared_as(const run_buffer *buffer, const char *name, size_t length)
 {
   if (!buffer->module || buffer->kind > VYRE_SLOT_UNIFORM || buffer->space == VYRE_SPACE_PUSH)
     return false;
-  vyre_module *module = (vyre_module *)(uintptr_t)buffer->module; /* it is only read */
+  vyre_module *module = (vyre_module *)(uintptr_t)buffer->module; /* only read */
   const vyre_view *view = vyre_module_view(module);
   for (uint32_t row = view->first[view->parent[buffer->row.id]]; row; row = view->next[row]) {
     if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(view->imm_hi[row]) > VYRE_SPACE_UNIFORM)
@@ -449,9 +448,9 @@ vyre_status
 run_program_reflect(run_program *program, const run_setup *setup, bool has_specs)
 {
   program->entry = run_entry_name(program->module, program->row);
-  VYRE_TRY(take_specs(program, setup, has_specs));
-  VYRE_TRY(take_buffers(program, setup));
-  VYRE_TRY(run_pointers_take(program));
+  VYRE_TRY(set_specs(program, setup, has_specs));
+  VYRE_TRY(add_buffers(program, setup));
+  VYRE_TRY(run_pointers_add(program));
   if (!vyre_workgroup_size(program->module, program->row, program->specs, program->spec_count, program->workgroup))
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: the workgroup's size is not constant\nFix: make it of constants and specialization constants",

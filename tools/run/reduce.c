@@ -1,9 +1,9 @@
 /* Docs at reduce.h.
  *
- * The pipeline loses elements, and groups become what is in them.  The program loses rows with all that is in them, then parts of
- * it, halves first, then single rows from the end on; constructs are replaced by a region of theirs, values by zero or by an
- * operand of their type.  Each attempt is made on a copy, verified, and kept if it still fails; until nothing more can be taken.
- * O(rows^2) runs at worst.
+ * The pipeline loses elements, and groups are replaced by their elements.  The program loses rows with all rows in them, then
+ * consecutive rows, halves first, then single rows from the end on.  Constructs are replaced by one of their regions, values by
+ * zero or an operand of the same type.  Each attempt changes a copy, which is kept if it still fails.  The reduction ends when no
+ * attempt succeeds.  O(rows^2) runs at worst.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reduce.h"
@@ -29,7 +29,7 @@ still_fails(reducer *r, const vyre_module *program, const char *pipeline)
 
 /* ---- the pipeline -------------------------------------------------------------------------------------------------------- */
 
-/* The end of the element that begins at `from`. */
+/* Returns the end of the element that begins at `from`. */
 static size_t
 element_end(const char *text, size_t from)
 {
@@ -39,9 +39,9 @@ element_end(const char *text, size_t from)
   return from;
 }
 
-/* Text with [from, to) replaced; false: nothing is left, or it is too long. */
+/* Writes the text with [from, to) replaced.  Returns false if the result is empty or too long. */
 static bool
-replace(const char *text, size_t from, size_t to, const char *by, size_t length, char out[REDUCE_MOST_PIPELINE])
+replace_text(const char *text, size_t from, size_t to, const char *by, size_t length, char out[REDUCE_MOST_PIPELINE])
 {
   if (length == 0 && text[to] == ',')
     to++;
@@ -52,7 +52,7 @@ replace(const char *text, size_t from, size_t to, const char *by, size_t length,
          out[0];
 }
 
-/* One element less, or one group without its parentheses. */
+/* Removes one element, or the parentheses of one group. */
 static bool
 shorten_pipeline(reducer *r, char text[REDUCE_MOST_PIPELINE])
 {
@@ -61,8 +61,8 @@ shorten_pipeline(reducer *r, char text[REDUCE_MOST_PIPELINE])
     to = element_end(text, from);
     const char *open = memchr(text + from, '(', to - from);
     for (uint32_t way = 0; way < 2; way++) {
-      const bool made = way == 0 ? replace(text, from, to, "", 0, shorter)
-                                 : open && replace(text, from, to, open + 1, (size_t)(text + to - open) - 2, shorter);
+      const bool made = way == 0 ? replace_text(text, from, to, "", 0, shorter)
+                                 : open && replace_text(text, from, to, open + 1, (size_t)(text + to - open) - 2, shorter);
       if (made && still_fails(r, r->program, shorter)) {
         memcpy(text, shorter, REDUCE_MOST_PIPELINE);
         return true;
@@ -72,7 +72,7 @@ shorten_pipeline(reducer *r, char text[REDUCE_MOST_PIPELINE])
   return false;
 }
 
-/* default<...> replaced by its passes. */
+/* Replaces default<...> by its passes. */
 static vyre_status
 expand_pipeline(const vyre_registry *registry, char text[REDUCE_MOST_PIPELINE])
 {
@@ -89,7 +89,7 @@ expand_pipeline(const vyre_registry *registry, char text[REDUCE_MOST_PIPELINE])
 
 /* ---- the program --------------------------------------------------------------------------------------------------------- */
 
-/* Whether a row outside of this one's rows uses it: those are the ones up to `end`. */
+/* Returns whether a row outside of row..end uses one of these rows. */
 static bool
 is_used_outside(const vyre_view *v, uint32_t row, uint32_t end)
 {
@@ -110,7 +110,7 @@ end_of(const vyre_view *v, uint32_t row)
   return row;
 }
 
-/* Uses of the row become uses of `by`. */
+/* Replaces uses of the row by uses of `by`. */
 static bool
 forward_row(vyre_module *m, uint32_t row, uint32_t by)
 {
@@ -165,7 +165,7 @@ replace_by_region(vyre_module *m, uint32_t row, uint32_t which)
   return true;
 }
 
-/* Rows that nothing uses any more, from `last` back to `first`; none that holds others. */
+/* Removes unused rows without rows in them, from `last` back to `first`.  Returns whether more than one was removed. */
 static bool
 kill_part(vyre_module *m, uint32_t first, uint32_t last)
 {
@@ -187,9 +187,9 @@ kill_part(vyre_module *m, uint32_t first, uint32_t last)
   return killed > 1;
 }
 
-/* Makes the change to the module, where it can be made. */
+/* Changes the module.  Returns false if the change is not possible. */
 static bool
-change(vyre_module *m, uint32_t row, uint32_t way, uint32_t part)
+change_module(vyre_module *m, uint32_t row, uint32_t way, uint32_t part)
 {
   const vyre_view *v = vyre_module_view(m);
   if (part)
@@ -203,14 +203,14 @@ change(vyre_module *m, uint32_t row, uint32_t way, uint32_t part)
   return way >= WAY_REGION_0 ? replace_by_region(m, row, way - WAY_REGION_0) : replace_value(m, row, way);
 }
 
-/* Keeps the change if it still fails.  `part`: of so many rows that end with this one; 0: of this one. */
+/* Changes a copy, and keeps it if it still fails.  `part` is the number of rows that end with this row, or 0 for the row alone. */
 static bool
 try_change(reducer *r, uint32_t row, uint32_t way, uint32_t part)
 {
   vyre_module *smaller;
   vyre_status status = vyre_module_clone(r->program, &smaller);
   bool kept = false;
-  if (!status && change(smaller, row, way, part)) {
+  if (!status && change_module(smaller, row, way, part)) {
     status = vyre_module_seal(smaller, NULL);
     kept = !status && still_fails(r, smaller, r->pipeline);
   }
@@ -228,7 +228,7 @@ static bool
 shrink_program(reducer *r)
 {
   bool any = false;
-  for (uint32_t row = 2; row < vyre_module_view(r->program)->rows; row++) /* what holds others */
+  for (uint32_t row = 2; row < vyre_module_view(r->program)->rows; row++) /* rows with rows in them */
     if (vyre_module_view(r->program)->first[row] && try_change(r, row, WAY_KILL, 0)) {
       any = true;
       row--;

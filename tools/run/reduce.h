@@ -1,4 +1,4 @@
-/* Reduction: a failure stays, its program and pipeline shrink.
+/* Reduction: shrinks the program and the pipeline of a failure while it persists.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_RUN_REDUCE_H
@@ -11,13 +11,13 @@ enum { REDUCE_MOST_PIPELINE = 4096 };
 
 typedef struct reduction {
   const vyre_registry *registry;
-  /* Whether it is the same failure.  The program is sealed, and need not verify. */
+  /* Returns whether the failure is the same.  The program is sealed, and may be invalid. */
   bool (*fails)(void *user, const vyre_module *program, const char *pipeline);
   void *user;
 } reduction;
 
-/* *program fails with the pipeline of that text, and is replaced by one that does, too; so is the text, which may be empty then.
- * Ends after 50,000 attempts at the latest. */
+/* Replaces *program, which fails with the pipeline, and the pipeline's text by smaller ones that fail, too.  The text may become
+ * empty.  Ends after at most 50,000 attempts. */
 VYRE_MUST_USE vyre_status vyre_reduce(const reduction *how, vyre_module **program, char pipeline[REDUCE_MOST_PIPELINE]);
 
 #endif

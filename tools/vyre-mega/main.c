@@ -12,7 +12,7 @@
 static vyre_status
 take_handler(const char *text, void *fields)
 {
-  return mega_handlers_take(&((mega_options *)fields)->handlers, text);
+  return mega_handlers_add(&((mega_options *)fields)->handlers, text);
 }
 
 #define AT(field)        offsetof(mega_options, field)

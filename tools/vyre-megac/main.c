@@ -25,7 +25,7 @@ typedef struct options {
 static vyre_status
 take_handler(const char *text, void *fields)
 {
-  return mega_handlers_take(&((options *)fields)->handlers, text);
+  return mega_handlers_add(&((options *)fields)->handlers, text);
 }
 
 #define AT(field) offsetof(options, field)
