@@ -1,8 +1,7 @@
 /* The files that a compiler wrote.
  *
- * No list of compilers' options is kept here.  Each argument is taken for a path, and so is what follows '=' or the letters of a
- * short option in it.  A file is an output if it is a SPIR-V module and differs from the file that was there before the compiler
- * ran.
+ * The options of compilers are not listed here.  Each argument may be a path, and so may the text after '=' or after the letters of
+ * a short option.  A file is an output if it is a SPIR-V module and differs from the file that was there before the compiler ran.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wrap.h"
