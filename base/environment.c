@@ -38,7 +38,7 @@ vyre_environment_enter(vyre_environment *caller)
   if ((control & X87_CONTROLS) != (X87_DEFAULT & X87_CONTROLS)) {
     control = X87_DEFAULT;
     __asm__ volatile("fnstsw %0\n\tfnclex\n\tfldcw %1" : "=m"(status) : "m"(control) : "memory");
-    caller->words[2] = status; /* a pending exception would trap in fldcw */
+    caller->words[2] = status; /* fnclex clears it, because a pending exception would trap in fldcw */
   }
 }
 

@@ -12,7 +12,7 @@
 /* Appends a path, with characters escaped that are special to make. */
 VYRE_MUST_USE vyre_status depfile_add_path(vyre_bytes *text, const char *path);
 /* Receives a file and its text.  `is_sure` is set if all its includes are known, because every "include" in the text is part of an
- * #include line.  `text` is NULL for a file that does not exist, but would be included if it did. */
+ * #include or #extension line.  `text` is NULL for a file that does not exist, but would be included if it did. */
 typedef void (*depfile_visit)(void *user, const char *path, const char *text, bool is_sure);
 /* Visits a GLSL text, and all files that it may include, directly or indirectly, each once.  `text` has the bytes of the first
  * file, or is NULL to read them.  Every #include line counts, regardless of #if, and is searched in the order of glslang.  Missing

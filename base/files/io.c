@@ -120,7 +120,7 @@ read_path(const char *path, bool is_plain, vyre_bytes *out)
   return status;
 }
 
-/* An open descriptor comes from the caller, so it may be any kind of file. */
+/* Without `is_plain`, standard input and named descriptors may be any kind of file, because the caller has opened them. */
 vyre_status
 io_read(const char *path, bool is_plain, vyre_bytes *out)
 {
@@ -225,7 +225,8 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
   return error ? failed("write", shown, error) : VYRE_OK;
 }
 
-/* Follows symbolic links.  The final target need not exist.  Returns false if there are too many links or the path is too long. */
+/* Follows symbolic links of the path's last name, but not of its folders, and not names of descriptors.  The final target need
+ * not exist.  Returns false if there are too many links or the path is too long. */
 static bool
 resolve_links(const char *path, char out[PATH_MAX])
 {

@@ -23,7 +23,7 @@ io_remove_mark(const char *path, vyre_bytes *text, size_t from)
   const size_t begin = from + (size_t)mark;
   memmove(text->data + from, text->data + begin, text->size - begin);
   text->size -= (size_t)mark;
-  text->data[text->size] = '\0'; /* reading leaves room for it */
+  text->data[text->size] = '\0'; /* there is room, because the text became shorter */
   return VYRE_OK;
 }
 

@@ -6,7 +6,8 @@
 
 #include "vyre/io.h"
 
-/* Appends the file's bytes.  After a failure `out` may have some of them.  `is_plain` is set for VYRE_FILE_PLAIN. */
+/* Appends the bytes of a regular file.  Without `is_plain` (VYRE_FILE_PLAIN), the path may also be "-" or name an open
+ * descriptor.  After a failure `out` may have some of the bytes. */
 VYRE_MUST_USE vyre_status io_read(const char *path, bool is_plain, vyre_bytes *out);
 /* Removes the byte order mark of the text that begins at `from` and ends with a zero byte.  Returns INPUT for UTF-16. */
 VYRE_MUST_USE vyre_status io_remove_mark(const char *path, vyre_bytes *text, size_t from);

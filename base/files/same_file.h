@@ -9,8 +9,8 @@
 /* Returns whether two paths name one regular file.  Existing files are compared through all links, other paths by the place where a
  * file would be created.  Returns false for devices: a terminal may be written by several writers. */
 bool same_file(const char *a, const char *b);
-/* Returns whether a write to one path replaces the other.  Faster than same_file for many pairs.  Two hard links are different,
- * because a write replaces only one of them. */
+/* Returns whether a write to one path may replace the other.  Faster than same_file for many pairs.  Hard links with different
+ * names are different, because a write replaces only one of them. */
 bool same_written(const char *a, const char *b);
 
 #endif
