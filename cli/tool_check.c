@@ -92,7 +92,7 @@ static vyre_status
 check_archive(const tool_options *o)
 {
   const char *of = o->inputs.count ? archives_path(&o->archives, o->inputs.names[0]) : NULL;
-  if (!of && o->inputs.count == 1 && archives_is_name(o->inputs.names[0])) /* reading it reports the error */
+  if (!of && o->inputs.count == 1 && archives_is_name(o->inputs.names[0])) /* reading it reports why it cannot be opened */
     return VYRE_OK;
   for (uint32_t i = 0; i < o->inputs.count; i++)
     if (!of || archives_path(&o->archives, o->inputs.names[i]) != of)

@@ -27,7 +27,7 @@ const char *archives_path_at(const archives *a, uint32_t index);
 bool archives_has_module(const archives *a, const char *input);
 /* Appends the contents of an input: a file, or a module of an archive. */
 VYRE_MUST_USE vyre_status archives_read(const archives *a, const char *input, vyre_bytes *out);
-/* Returns the unpacked bytes of an input, or 0 if they are not known before it is read. */
+/* Returns the bytes of a file, or of a module's unpacked entry, or 0 if they are not known before the input is read. */
 uint64_t archives_size(const archives *a, const char *input);
 /* Returns whether the path has the extension of an archive. */
 bool archives_is_name(const char *path);

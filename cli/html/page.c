@@ -17,7 +17,7 @@ static const unsigned char page_html[] = {
 /* The place of the data in the page. */
 static const char place[] = "@DATA@";
 
-/* Begins an element of a list. */
+/* Begins an object of the page's JSON list "items", with a kind such as "remark" or "run". */
 static vyre_status
 begin_item(vyre_bytes *out, const char *kind)
 {

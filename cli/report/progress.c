@@ -13,7 +13,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* The state of the one line.  The lock of stderr protects it. */
+/* The state of the progress line.  The lock of stderr protects it. */
 static struct {
   uint32_t total, done, failed; /* total is 0 without a line */
   uint64_t start, drawn;        /* times in nanoseconds */

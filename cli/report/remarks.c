@@ -116,7 +116,7 @@ add_line(remarks_lines *to, remarks_place place)
   return NULL;
 }
 
-/* Collects the lines of a module.  Numbers of rows have no part in their hashes. */
+/* Collects the source lines of a module: for each, the number of its rows and a hash of them without row numbers. */
 static vyre_status
 read_lines(const vyre_module *module, remarks_lines *out)
 {

@@ -19,7 +19,7 @@ typedef struct sight_items {
 
 /* A snapshot. */
 typedef struct sight {
-  sight_items files, inputs; /* inputs in the order of the command line */
+  sight_items files, inputs; /* inputs in the order of the command line; in a kept snapshot, sorted by path */
   uint64_t common[2];        /* the hash of the shared dependences */
 } sight;
 

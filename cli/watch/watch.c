@@ -250,8 +250,9 @@ keep_snapshot(watcher *w, sight *now)
   w->runs++;
 }
 
-/* The most snapshots before a run.  A header that changes while a snapshot is taken is old for some inputs and new for others, so
- * the snapshot is repeated.  If files change all the time, the last snapshot is used, and later changes cause another run. */
+/* The most repetitions of a snapshot before a run.  A header that changes while a snapshot is taken is old for some inputs and
+ * new for others, so the snapshot is repeated.  If files change all the time, the last snapshot is used, and later changes cause
+ * another run. */
 #define LOOKS_MOST 16
 
 static bool
@@ -380,7 +381,7 @@ wait_for_change(watcher *w, bool is_changed, int argc, char **argv, tool_options
         return STEP_WAITS;
       watched = watch_folders(&w->folders, &w->last.files, &is_new); /* folders may disappear and appear again */
     }
-    if (status || watched) /* a file of arguments may be incomplete at the moment */
+    if (status || watched) /* does not end the watch: a file of arguments may be incomplete at the moment */
       print_new_error(vyre_status_join(status, watched), &w->said);
   }
 }
@@ -390,7 +391,7 @@ tool_watch(int argc, char **argv, tool *t, int *out_code)
 {
   static watcher w; /* static, because the run uses left_out */
   if (t->options.inputs.count == 0)
-    return true; /* the run reports the error */
+    return true; /* the run reports that there is no input */
   vyre_status status = check(argc, argv, &t->options);
   step next = STEP_ENDS;
   if (!status)
