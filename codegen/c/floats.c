@@ -7,7 +7,7 @@
 typedef enum float_sort {
   SORT_OPERATOR,
   SORT_FUNCTION, /* a C function for float and double */
-  SORT_HELPER,   /* a helper for each kind */
+  SORT_HELPER,   /* a helper function for each float kind */
   SORT_DOUBLE,   /* a helper from double to double */
   SORT_FMOD,
 } float_sort;

@@ -50,13 +50,13 @@ typedef enum cgen_form {
   CGEN_INLINE, /* an expression in its users */
 } cgen_form;
 
-/* The known result of a comparison in the part of a workgroup that is inside. */
-enum { CGEN_OPEN, CGEN_TRUE, CGEN_FALSE };
+/* The result of a comparison in the first part of a workgroup, where the grid index is below all limits (inside.c). */
+enum { CGEN_OPEN, CGEN_TRUE, CGEN_FALSE }; /* CGEN_OPEN: unknown */
 
 /* The start of a part of the text that is removed if its name is unused (prune.c). */
 typedef enum cgen_mark_kind {
   CGEN_MARK_LINE,  /* to the end of the line: a definition, declaration or assignment */
-  CGEN_MARK_CALL,  /* the same, with a side effect that stays */
+  CGEN_MARK_CALL,  /* to the end of the line: a definition by a call, which stays for its side effect */
   CGEN_MARK_BLOCK, /* to the next mark: a function or a table */
   CGEN_MARK_SCOPE, /* not a part: later names are new definitions */
 } cgen_mark_kind;

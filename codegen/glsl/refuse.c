@@ -62,7 +62,7 @@ refuse_buffer(glsl *g, uint32_t row)
   return true;
 }
 
-/* Returns the access bits that the text declares for a path. */
+/* Returns the access bits that the text declares for a path: those of its buffer and of the block's member. */
 static uint32_t
 declared_access(const glsl *g, uint32_t path)
 {

@@ -23,7 +23,8 @@ in_32(gen *g, uint32_t row)
   return pgen_in_register(g, REG_32, pgen_value(g, row, 0));
 }
 
-/* Returns the number of the chosen descriptor, counted from `first`.  *inside is whether each index is less than its bound. */
+/* Returns `first` plus the index of the chosen descriptor in its array.  Clears the predicate *inside if an index is not less
+ * than its bound. */
 static reg
 choose(gen *g, const place *p, uint32_t first, reg *inside)
 {

@@ -241,7 +241,7 @@ link(gen *g, uint32_t row, chain *c)
   for (c->steps = 0; 1u << c->steps < cluster; c->steps++) {
     c->there[c->steps] = PRED(g, "setp.ne.u32", before, lit(UINT32_MAX));
     c->lanes[c->steps] = pgen_select(g, REG_32, before, own, c->there[c->steps]);
-    if (2u << c->steps < cluster) /* a lane without a predecessor keeps none */
+    if (2u << c->steps < cluster) /* a lane without a predecessor fetches its own UINT32_MAX */
       before = fetch_word(g, before, c->lanes[c->steps]);
   }
 }

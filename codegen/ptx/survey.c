@@ -12,7 +12,7 @@ info_of(const gen *g, uint32_t row)
   return &vyre_op_infos[VYRE_ROW_OP(g->v->op[row])];
 }
 
-/* Returns whether the lanes of a subgroup execute the row together. */
+/* Returns whether the lanes of a subgroup must execute the row together: a subgroup barrier or a convergent operation. */
 static bool
 meets(const gen *g, uint32_t row)
 {

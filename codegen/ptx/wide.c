@@ -130,7 +130,7 @@ put_loop(gen *g, uint32_t row, uint32_t end, reg among)
   g->stays = outer;
 }
 
-/* Writes a switch.  All lanes pass all cases, and execute their own. */
+/* Writes the cases of a switch in order, each behind a branch over it that the lanes of other cases take. */
 static void
 put_switch(gen *g, uint32_t row, reg among)
 {
