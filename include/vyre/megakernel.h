@@ -312,11 +312,11 @@ typedef struct vyre_mega_program {
   const char *source; /* .vir text of functions, or NULL; borrowed for the call */
   const vyre_mega_handler *handlers;
   uint32_t handler_count;
-  const char *fused; /* a function with a handler's parameters that runs for every item, or NULL */
+  const char *fused; /* a function with a handler's parameters that runs instead of every handler and system op, or NULL */
   bool has_data;     /* whether the kernel has a fifth buffer of words, for handlers */
 } vyre_mega_program;
 
-/* The form of the kernel's text for a device. */
+/* The options of the kernel's text that depend on the device. */
 typedef struct vyre_mega_form {
   uint32_t workgroup;   /* invocations; 0 counts as 1 */
   bool is_together;     /* lanes of a subgroup update counters together; needs vote, ballot and elect */

@@ -56,8 +56,8 @@ typedef struct vyre_mega_pump_stats {
   uint64_t bytes_read, bytes_written;
   uint64_t bytes_bounced; /* bytes copied through other memory, if the device has its own; otherwise 0 */
   uint64_t calls;         /* system calls for parts of requests; the next two are among them: */
-  uint64_t registered;    /* with memory registered with io_uring */
-  uint64_t continued;     /* continued after a short transfer */
+  uint64_t registered;    /* calls on memory that is registered with io_uring */
+  uint64_t continued;     /* calls that continue a short transfer */
 } vyre_mega_pump_stats;
 
 /* Starts a pump for the image of an IO queue. A queue has at most one pump. */

@@ -5,8 +5,9 @@
  *
  *     LITERAL   `offset` is the word itself.
  *     TYPE      The type `type`, written in the mode `offset` (vyre_mode).
- *     VALUE     The next operand row. If `type` is not 0, a composite of that type and mode, made of the next rows, one for each
- * leaf. CONSTANT  A constant of the scalar `type` with the bits `offset`. SET       An extended instruction set, called `name`.
+ *     VALUE     The next operand row. If `type` is not 0, a composite of that type and mode: the next rows, one for each leaf.
+ *     CONSTANT  A constant of the scalar `type` with the bits `offset`.
+ *     SET       An extended instruction set, called `name`.
  *     NAMED     The struct type called `name`: a pointer to the struct that contains the type.
  *     STRING    An OpString with the text `name`.
  *     LENGTH    A constant given by a row: the length of the array type `type`, which has the row like every array.
@@ -54,7 +55,7 @@ vyre_type_id vyre_type_words(vyre_module *module, uint32_t opcode, vyre_type_id 
 /* Returns the number of a composite's leaves: scalars, vectors, matrix columns and opaque values, in order. Returns UINT32_MAX if
  * the number is not fixed. */
 uint32_t vyre_type_leaves(const vyre_module *module, vyre_type_id type);
-/* Returns the type of a leaf, or 0 if it does not exist. */
+/* Returns the type of a composite's leaf by its index, or 0 if the composite has no such leaf. */
 vyre_type_id vyre_type_leaf(const vyre_module *module, vyre_type_id type, uint32_t leaf);
 /* Returns the number of the instruction's operand rows, or UINT32_MAX if a composite among them has no fixed number of leaves. */
 uint32_t vyre_words_operands(const vyre_module *module, vyre_type_id words);

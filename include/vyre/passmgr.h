@@ -206,7 +206,7 @@ typedef struct vyre_pipeline_options {
   vyre_device *device;
   bool no_fuse;                      /* run each GPU pass by itself, not in a sequence with its neighbours */
   const vyre_cost_model *cost_model; /* cost model for passes; borrowed, NULL for vyre's own */
-  bool print_work;                   /* with print_runs: also print the work that a run needs and its result, a line for each */
+  bool print_work;                   /* with print_runs: also print a run's analyses, seals and the like, and its result */
   bool denies_files;                 /* a parameter that names a file is an error, because the pipeline is not trusted */
 } vyre_pipeline_options;
 

@@ -44,7 +44,7 @@ typedef struct vyre_phase_memory {
   const char *name;  /* "op", "op_flags", "rank" */
   const char *label; /* counter: name of its statistic, or NULL */
   uint32_t kind;     /* vyre_memory_kind */
-  uint32_t stride;   /* side columns: elements for each row; otherwise 1, or 0 as described above */
+  uint32_t stride;   /* SIDE: elements for each row; 0 for SIDE or COUNTER: the pass sets the size (host->memory); otherwise 1 */
 } vyre_phase_memory;
 
 /* The order in which a phase visits rows. */
