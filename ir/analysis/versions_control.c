@@ -205,7 +205,7 @@ sort_edges(versions *k, const vector *found)
     if (!versions_grow(k, &k->edges))
       return;
   edge *sorted = k->edges.data;
-  for (uint32_t i = 0; i < k->stop_count; i++) /* these include all constructs and heads */
+  for (uint32_t i = 0; i < k->stop_count; i++) /* the stops include all targets of edges: constructs and loop or case heads */
     k->edge_count[k->stops[i]] = 0;
   for (uint32_t i = 0; i < found->count; i++)
     k->edge_count[all[i].to]++;

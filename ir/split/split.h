@@ -24,9 +24,9 @@ typedef enum split_role {
 /* Facts about a row. */
 typedef struct split_row {
   uint32_t segment;                /* number of cuts before it */
-  uint32_t end;                    /* the last row in it */
+  uint32_t end;                    /* the last row inside the row, inclusive; the row itself if there is none */
   uint8_t role;                    /* split_role */
-  uint32_t slot;                   /* the first word that keeps it */
+  uint32_t slot;                   /* the first of the words that hold its value between segments, or SPLIT_NO_SLOT */
   uint32_t first_write, last_read; /* of memory, the first segment that writes it; the last segment that needs it */
 } split_row;
 
@@ -73,7 +73,7 @@ VYRE_MUST_USE vyre_status split_refuse(const split *s, uint32_t row, const char 
 
 /* ---- segment.c ------------------------------------------------------------------------------------------------------------- */
 
-/* Makes a copy of the module the module of a segment. */
+/* Reduces `module`, a copy of the whole module, to a segment. */
 VYRE_MUST_USE vyre_status split_make(const split *s, uint32_t segment, vyre_module *module);
 
 /* ---- keep.c ---------------------------------------------------------------------------------------------------------------- */

@@ -131,7 +131,7 @@ struct vyre_module {
   size_t stretch; /* bytes from one column to the next */
   vyre_allocator allocator;
   size_t heap_bytes; /* bytes of side tables */
-  void *kept;        /* lent to users of the module (vyre_module_borrow) */
+  void *kept;        /* scratch memory that vyre_module_borrow lends to one user at a time */
   size_t kept_bytes;
   bool lent;
 

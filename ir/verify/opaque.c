@@ -69,7 +69,8 @@ is_words(const verifier *k, vyre_type_id type)
          !vyre_verify_is_bad(k, type);
 }
 
-/* Checks that each operand has the type of its leaf. If the words do not give a type, the operand is a value or path. */
+/* Checks the operands of an opaque row by the words of its instruction. For a word with a type, they have the types of its
+ * leaves. For a word without a type, the operand is a value or path. */
 static void
 check_operand_types(verifier *k, uint32_t row, const vyre_type_info *info)
 {

@@ -401,7 +401,7 @@ put_order(text_printer *t, vyre_opcode op, uint32_t imm)
 
 /* ---- rows by the op table ---- */
 
-/* Prints the literal right operand, which has the type of the left one. */
+/* Prints the literal right operand: a u32 for `lane`, otherwise of the left operand's type. */
 static void
 put_immediate(text_printer *t, uint32_t row)
 {
