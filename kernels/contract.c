@@ -288,8 +288,9 @@ kernel_check(kernel_expansion *expansion, const vyre_module *module)
     kernel_reach_program(&k.reach, program);
     while (function < k.file->function_count && !k.file->functions[function].is_phase)
       function++;
-    if (function <
-        k.file->function_count) /* the first programs are the phases in order; the others are the same phases over lists */
+    /* The programs NAME_rows are first, in the order of phases.  The programs NAME_listed call the same phases, so only their
+     * bounds are noted. */
+    if (function < k.file->function_count)
       check_phase(&k, &k.file->functions[function++]);
     note_bounds(&k.reach, expansion->in_bounds.data);
   }

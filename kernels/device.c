@@ -249,8 +249,8 @@ part_programs(kernel_device *device, const char *path)
   for (uint32_t program = v->first[0]; program; program = v->next[program], number++) {
     const uint32_t first = v->first[program], input = number ? vyre_module_add_input(device->module, path) : 0;
     vyre_program_info_of(device->module, (vyre_row){program})->input = input;
-    vyre_row_move_before(device->module, (vyre_row){first},
-                         (vyre_row){v->next[first]}); /* a change, so that the module is sealed */
+    /* This move to the same place marks the module as changed.  vyre_module_seal links inputs only in a changed module. */
+    vyre_row_move_before(device->module, (vyre_row){first}, (vyre_row){v->next[first]});
   }
   VYRE_TRY(vyre_module_status(device->module));
   VYRE_TRY(vyre_module_seal(device->module, NULL));

@@ -10,7 +10,7 @@
 
 #define KERNEL_ENTRY      "main"                     /* the entry point of each kernel */
 #define KERNEL_SHARED_SET 2                          /* the descriptor set of buffers that stand for counters in workgroup memory */
-#define KERNEL_SHARED     "the workgroup's counter " /* begins the names of these counters */
+#define KERNEL_SHARED     "the workgroup's counter " /* prefix of the names of counters in workgroup memory */
 
 enum {
   KERNEL_WORKGROUP = 64,     /* invocations of a workgroup */
@@ -20,19 +20,20 @@ enum {
   KERNEL_ARENA_NOWHERE = 1,  /* the word that scatters out of bounds write */
 };
 
-/* The push constants of a kernel: words in this order. */
+/* The push constants of a kernel by row, in this order.  Offsets are in words of the arena. */
 typedef struct kernel_listed_arguments {
   uint32_t head;  /* offset in the arena of the head, which has for each memory (kernel_memory) its offset and length, two words */
   uint32_t first; /* the first row of a flat phase; otherwise the offset in the arena of the list of rows */
   uint32_t count; /* number of rows */
 } kernel_listed_arguments;
 
+/* The push constants of a kernel by program, in this order.  Offsets are in words of the arena. */
 typedef struct kernel_programs_arguments {
   uint32_t head;
   uint32_t order;  /* offset of the rows of all programs, sorted by level */
   uint32_t starts; /* offset of the starts of levels in `order`, and the end of the last level */
   uint32_t firsts; /* offset of each program's first index in `starts`, and the number of levels */
-  uint32_t level;  /* the first level of each program that this dispatch executes, in the order of execution */
+  uint32_t level;  /* the level at which this dispatch starts in each program, counted in the order of execution */
   uint32_t levels; /* number of levels; long sequences are split into dispatches that are short enough for drivers */
 } kernel_programs_arguments;
 

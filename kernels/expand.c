@@ -20,7 +20,7 @@ typedef struct expander {
   uint32_t copied; /* the file before this offset has been copied or skipped */
   vyre_status status;
   struct {
-    uint32_t depth; /* of the parentheses of its arguments */
+    uint32_t depth; /* the depth of the parentheses around the call's arguments */
     uint64_t names;
     bool has_arguments;
   } calls[MOST_CALLS];
@@ -71,7 +71,8 @@ add_name(expander *e, uint32_t name)
     ADD(e, "%%%.*s", (int)n->text.length, e->file->text + n->text.at);
 }
 
-/* Appends ", %op : path u32[], %a : path u32[]", or the same without types. */
+/* Appends the names of the set: parameters such as "%op : path u32[], %a : path u32[]", or arguments if `type` is empty.  Begins
+ * with a comma if `comma` is true. */
 static void
 add_names(expander *e, uint64_t names, bool comma, const char *type)
 {
@@ -144,7 +145,7 @@ expand_function(expander *e, const kernel_function *f)
   add_names(e, f->names, f->has_parameters, " : path u32[]");
   e->lexer.cursor = f->body.at;
   e->call_count = e->depth = 0;
-  e->depth = 1; /* of the first closing parenthesis */
+  e->depth = 1; /* the body begins with the parenthesis that closes the parameters */
   for (text_lex(&e->lexer); e->lexer.token.start < f->body.at + f->body.length && e->lexer.token.kind != TOKEN_END;
        text_lex(&e->lexer))
     if (e->lexer.token.kind == TOKEN_GLOBAL)

@@ -54,10 +54,10 @@ typedef struct kernel_name {
 /* A function, or a phase, which is a function of a row. */
 typedef struct kernel_function {
   kernel_text name; /* without the @ */
-  kernel_text head; /* from ( to the end of the parameters */
-  kernel_text body; /* from there to } */
+  kernel_text head; /* from ( to the last parameter, without the ) */
+  kernel_text body; /* from the ) of the parameters to } */
   uint64_t names;   /* names used by the function and its callees */
-  /* For a checked phase, the names that it writes, scatters to and reads. */
+  /* For a checked phase: names written by stores or atomics, names scattered to by atomics, and names read by loads. */
   uint64_t written, scattered, read;
   uint64_t read_elsewhere;            /* names that it reads at other rows than its own */
   uint64_t read_afar, scattered_afar; /* names accessed at rows that may be of any program, not reached over operands and parents */
@@ -173,7 +173,8 @@ bool kernel_error_at(const kernel_expansion *expansion, const vyre_module *modul
 void kernel_emit(void *user, const vyre_diagnostic *diagnostic);
 
 /* ---- contract.c ---- */
-/* Checks the contract of phases.  `module` was parsed from the expanded text.  Returns false after reporting errors. */
+/* Checks the contract of phases.  `module` was parsed from the expanded text.  Reports each violation.  Returns an error if there
+ * was a violation. */
 VYRE_MUST_USE vyre_status kernel_check(kernel_expansion *expansion, const vyre_module *module);
 
 /* ---- descriptor.c ---- */

@@ -95,7 +95,7 @@ ways_of_join(const kernel_reach *k, uint32_t row)
   return ways;
 }
 
-/* Returns the ways of a computed value: the union over its operands. */
+/* Returns the ways of a `lane` row: those of the selected lane, or of all lanes if the index is not a literal. */
 static uint32_t
 ways_of_lane(const kernel_reach *k, uint32_t row)
 {

@@ -159,8 +159,9 @@ is_too_large(const char *text, int length, const char *path, const vyre_glsl_opt
   return done && expanded.size() > most;
 }
 
-/* Returns whether a text that the shader prints is still broken after its repair (module_strings.h).  glslang sign-extends bytes
- * outside of ASCII, so that the rest of their word is ones, which UTF-8 never contains. */
+/* Returns whether a string used by an extended instruction, such as debugPrintf, is still broken after its repair
+ * (module_strings.h).  glslang sign-extends bytes outside of ASCII, so that the rest of their word is ones, which UTF-8 never
+ * contains. */
 bool
 has_broken_text(const std::vector<unsigned int> &words)
 {

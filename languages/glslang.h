@@ -50,7 +50,7 @@ typedef enum glsl_result {
 typedef struct glsl_end {
   uint32_t kind;
   uint32_t result; /* glsl_result */
-  uint32_t signal; /* the signal that ended the process, or 0 */
+  uint32_t signal; /* the signal that ended the shader's process, or 0 */
 } glsl_end;
 
 /* Sends a request to an idle or new vyre-glsl and reads the answer.  Calls take_log with each line, which lives as long as the

@@ -80,7 +80,8 @@ read_all(int fd, std::string *out)
 
 } // namespace
 
-/* Returns NULL if the file does not exist. */
+/* Loads a file.  Returns NULL if the file is missing, unreadable or outside of the include root.  Also returns NULL if the file
+ * is refused, and stores the reason in `refused_`. */
 folder_includer::IncludeResult *
 folder_includer::load(const std::string &path)
 {

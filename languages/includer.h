@@ -28,7 +28,7 @@
 class folder_includer : public glslang::TShader::Includer
 {
 public:
-  /* `strings` gets the names of the files and their literals.  All arguments are borrowed. */
+  /* `strings` gets the names of the files and their literals.  Copies `path`, and borrows `options` and `strings`. */
   folder_includer(const char *path, const vyre_glsl_options *options, module_strings *strings)
       : path_(path), options_(options), strings_(strings)
   {

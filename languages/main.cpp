@@ -84,7 +84,7 @@ send_packet(const void *data, size_t bytes)
   return sent == static_cast<ssize_t>(bytes);
 }
 
-/* Sends a packet.  A failure is ignored, because the caller may have ended. */
+/* Sends the data in packets.  Ends the process if a packet cannot be sent, for example because the caller has ended. */
 void
 send_pieces(glsl_kind kind, const char *data, size_t bytes)
 {

@@ -67,7 +67,7 @@ module_strings::add_literals(const std::string &source)
     add(without_escapes(literal));
     if (follows_line(source, at))
       line_names_.insert(literal);
-    at = source[end] == '"' ? end : end + 1; /* the mark may be the first of the next literal */
+    at = source[end] == '"' ? end : end + 1; /* a mark in a comment shifts the pairs, so this mark may open a literal */
   }
 }
 

@@ -37,7 +37,8 @@ append_string(std::vector<unsigned int> *out, unsigned int id, const std::string
     (*out)[first + 2 + i / 4] |= static_cast<unsigned int>(static_cast<unsigned char>(text[i])) << 8 * (i % 4);
 }
 
-/* Returns the string of an OpString, as far as it is ASCII. */
+/* Returns the string of an OpString.  The result is wrong for a string with bytes beyond ASCII, because glslang sign-extends
+ * these bytes. */
 std::string
 string_at(const std::vector<unsigned int> &words, size_t at, size_t count)
 {

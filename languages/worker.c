@@ -45,7 +45,8 @@ static struct {
 
 /* ---- starting one --------------------------------------------------------------------------------------------------------- */
 
-/* Finds the program beside libvyre.so, or in lib beside the program that contains this code. */
+/* Finds vyre-glsl in vyre/, ../lib/vyre/ or ../../lib/vyre/, relative to the folder of libvyre.so or of the program that contains
+ * this code. */
 static bool
 find_program(char out[PATH_MAX + 32])
 {

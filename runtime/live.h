@@ -87,7 +87,8 @@ uint32_t live_count_ended(const vyre_mega_live *live);
 
 /* Recovers after a failed launch, or returns `status`. */
 vyre_status live_recover(vyre_mega_live *live, vyre_status status);
-/* For MIRRORED: uploads the device's state from the images. */
+/* For MIRRORED: restores the device's buffers from the control image, and from the slots and the IO queue that were read back
+ * last. */
 vyre_status live_upload(vyre_mega_live *live);
 
 /* ---- live_io.c: for MIRRORED with a pump --------------------------------------------------------------------------------- */
@@ -96,7 +97,8 @@ enum { LIVE_IO_UPLOADS = 2 * VYRE_MEGA_IO_SLOTS };
 
 /* Lists uploads of the pump's work since the last slice.  Returns their number, at most LIVE_IO_UPLOADS. */
 uint32_t live_io_list_uploads(vyre_mega_live *live, vyre_upload *out);
-/* Updates the queue after a successful slice: completed requests return to the device, and new ones go to the pump. */
+/* Updates the pump's queue after a successful slice: frees slots of completed requests, cancels requests that the device gave up,
+ * and publishes the device's new requests. */
 vyre_status live_io_update(vyre_mega_live *live);
 /* After a loss: marks all claimed requests for another upload. */
 void live_io_forget(vyre_mega_live *live);

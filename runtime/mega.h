@@ -17,7 +17,7 @@ struct vyre_mega {
   vyre_mega_options options; /* its pointers are valid only in create */
   vyre_kernel_form form;
   uint32_t workgroup, groups; /* of a launch */
-  bool is_beside;             /* each group is a concurrent step: a thread of a CPU */
+  bool is_beside;             /* each group is a separate step, so that a CPU runs the groups in concurrent threads */
   vyre_kernel_function native;
   vyre_kernel_program program; /* of form VIR, with this module: */
   vyre_module *module;         /* owned; NULL for other forms */

@@ -92,7 +92,7 @@ close_uring(vyre_mega_pump *p)
   free(p->uring);
 }
 
-/* Returns an entry.  There is a free one unless the system has not accepted earlier entries; then submits them first. */
+/* Returns a free entry.  If there is none, submits earlier entries first.  Returns NULL if the system does not accept them. */
 static struct io_uring_sqe *
 get_entry(pump_uring *u)
 {

@@ -29,7 +29,7 @@ typedef struct first_table {
   vyre_pass_ctx *ctx;
   uint32_t most;      /* the greatest number of values in a program */
   uint32_t *slots;    /* by slot, 0 if it is free */
-  uint32_t mask;      /* number of slots less 1; also the mask of a number's bits */
+  uint32_t mask;      /* number of slots less 1; selects the bits of a slot that hold the number */
   uint32_t *children; /* two for each value in the tree; NULL until the tree is needed */
   uint32_t root;
 } first_table;

@@ -40,7 +40,8 @@ rows_equal(const cleaner *k, uint32_t x, uint32_t y)
          operands_equal(k, v->c[x], v->c[y]);
 }
 
-/* Returns the next row of the arm whose position matters, at any depth, or 0. */
+/* Returns the next row of the arm, at any depth, that is neither a path nor an undecorated literal.  Returns 0 if there is no
+ * such row. */
 static uint32_t
 next_placed(const vyre_view *v, uint32_t arm, uint32_t row)
 {

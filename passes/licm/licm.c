@@ -188,8 +188,8 @@ is_array(const motion *m, uint32_t buffer)
   return m->host->descriptor_steps(m->module, buffer) != 0;
 }
 
-/* Records in `since` an access of the buffer that surely runs before the row.  If there is none, records the row, or the
- * outermost loop that surely runs it, as the buffer's first access. */
+/* Stores the first access of the row's buffer (`used`) in `since`, if that access surely runs before the row.  Otherwise, stores
+ * the row, or the outermost loop that surely runs the row, in `used`. */
 static void
 note_access(const motion *m, uint32_t row)
 {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
 
-/* Numbers the opcodes that patterns have below their roots.  Returns the number of classes. */
+/* Numbers the opcodes that candidates require of their root's operands a and b.  Returns the number of classes. */
 static uint32_t
 number_classes(const rules_candidate *candidates, uint32_t count, uint32_t *classes)
 {

@@ -1,8 +1,8 @@
 /* Rules as a flat table of u32, and matching with it.  This is everything that a pass needs at run time, on any machine.
  *
  *   head       RULES_TABLE_...: offsets of the parts
- *   classes    for each opcode a small number: 0 if no pattern contains it, 1 for literals, 2 for a right operand that equals the
- *              left one
+ *   classes    for each opcode a small number: 0 if no pattern has it as an operand of its root, 1 for literals, 2 for a right
+ *              operand that equals the left one
  *   roots      for each opcode the offset of its block, 0 if no pattern begins with it
  *   literals   for each literal 16 pairs of words: its bits in each kind
  *   blocks     the words of a set of candidates, the number of candidates, and the offset of their list.  Sets follow for each
@@ -57,7 +57,8 @@ typedef enum rules_step {
   RULES_END = VIR_STEP_END,                   /* kind 4 */
 } rules_step;
 
-/* A row to make: op 0, kind 16, a register with as many lanes 21; then three operands of 8 bits. */
+/* A row to make is two words.  The first is | register 21.. | kind 16 | op 0 |, and the row has as many lanes as the register.
+ * The second has three operands of 8 bits: an index in the low 4 bits and one of these kinds, or 0 if the operand is absent. */
 #define RULES_OPERAND_REGISTER   0x10u
 #define RULES_OPERAND_MADE       0x20u
 #define RULES_OPERAND_EXPRESSION 0x40u

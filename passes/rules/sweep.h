@@ -54,7 +54,8 @@ rules_sweep_is_pinned(const rules_sweep *s, uint32_t row)
 /* Applies a rule of pm, whose replacement is an operand, a literal, or one row. */
 bool rules_apply_in_place(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
-/* Applies RULES_FORWARD and RULES_LITERALLY.  Returns false if the types differ. */
+/* Replaces the root by an existing row (RULES_FORWARD) or by a literal (RULES_LITERALLY).  Returns false if the existing row has
+ * another type than the root, or if the root is nonuniform. */
 bool rules_sweep_replace(rules_sweep *s, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
 /* Rewrites the root.  A literal right operand is passed in imm, with VYRE_ROW_IMM in `flags`. */

@@ -21,7 +21,7 @@ enum { TARGET_FILES_IDENTITY = 28 };
 typedef struct target_files {
   /* Set by the target before target_files_open. */
   const vyre_allocator *allocator; /* borrowed */
-  const char *target;              /* the prefix of remarks, and the name of the subfolder */
+  const char *target;              /* the target's name: the prefix of remarks, and the subfolder of the cache folder */
   const char *ending;              /* suffix of file names, such as ".pipeline" */
   char magic[8];
   uint32_t version; /* version of the data's format */

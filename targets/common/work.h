@@ -47,7 +47,7 @@ typedef struct target_work {
 
 /* The device's part of a work. */
 typedef struct target_work_hooks {
-  size_t size, recorded_size; /* of the target's structs */
+  size_t size, recorded_size; /* bytes of the target's structs that begin with target_work and target_recorded */
   const char *memory;         /* for messages about memory, such as "for a CUDA submission" */
   /* Makes the objects of a new work. `destroy` frees everything that the target's struct owns, also after a failed `fill`. */
   vyre_status (*fill)(vyre_target *target, target_work *work);

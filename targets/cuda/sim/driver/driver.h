@@ -405,7 +405,8 @@ typedef struct sim_watch sim_watch;
 
 /* Watches the destination of a copy to pinned memory until the host has waited for that operation. Ignores other work. */
 void sim_watch_add(sim_context *context, const sim_work *work, uint32_t place, uint64_t number);
-/* Reports the host's accesses to watched memory, which the signal handler has only noted. Returns false. */
+/* Reports the host's accesses to watched memory, which the signal handler has only noted. Always returns false. The result
+ * exists because sim_context_any requires it. */
 bool sim_watch_report(sim_context *context, const void *user);
 /* Ends the watches of operations for which the host has waited, or all of them. */
 void sim_watch_prune(sim_context *context, bool all);

@@ -24,7 +24,7 @@ static uint64_t counts[SIM_CALLS];
 
 static struct {
   sim_call call;   /* or SIM_CALLS for none */
-  uint64_t number; /* of the call, from 1 on, or 0 for each call */
+  uint64_t number; /* of the call that fails, counted from 1 since vyre_cuda_sim_fail; 0 if each call fails */
   uint64_t calls;
   cuda_result code;
   bool has_failed;
