@@ -31,7 +31,7 @@ DRIVER_TEST(copies_out_of_bounds_are_refused)
   REFUSED(cu.cuMemcpyHtoD_v2(memory + 64, words, 1), CUDA_INVALID_VALUE, "out of its bounds");
   REFUSED(cu.cuMemcpyHtoD_v2((cuda_address)(uintptr_t)words, words, 4), CUDA_INVALID_VALUE, "looks like a host address");
   REFUSED(cu.cuMemsetD8Async(memory - 1, 0, 2, NULL), CUDA_INVALID_VALUE, "is not a device address");
-  REFUSED(cu.cuMemsetD32Async(memory + 2, 0, 1, NULL), CUDA_INVALID_VALUE, "no multiple of 4");
+  REFUSED(cu.cuMemsetD32Async(memory + 2, 0, 1, NULL), CUDA_INVALID_VALUE, "not a multiple of 4");
   REFUSED(cu.cuMemcpyHtoD_v2(memory, NULL, 4), CUDA_INVALID_VALUE, "the source is NULL");
   OK(cu.cuMemFree_v2(memory));
 }

@@ -73,8 +73,9 @@ MODULE_TEST(structs_have_std430_layout)
   const vyre_member explicit_members[] = {{first, F32, 64, 0}, {second, F32X4, 16, 0}}; /* in any order */
   check_layout(vyre_type_struct(m, name, explicit_members, 2, 0), 16, 80, 0);
   check_layout(vyre_type_struct(m, name, NULL, 0, 0), 1, 0, 0);
-  const vyre_member of_2_bytes[] = {
-      {first, VYRE_U8, VYRE_OFFSET_AUTO, 0}, {second, VYRE_F16, VYRE_OFFSET_AUTO, 0}, {first, VYRE_U8, VYRE_OFFSET_AUTO, 0}};
+  const vyre_member of_2_bytes[] = {{first, VYRE_TYPE(VYRE_U8, 1), VYRE_OFFSET_AUTO, 0},
+                                    {second, VYRE_TYPE(VYRE_F16, 1), VYRE_OFFSET_AUTO, 0},
+                                    {first, VYRE_TYPE(VYRE_U8, 1), VYRE_OFFSET_AUTO, 0}};
   check_layout(vyre_type_struct(m, name, of_2_bytes, 3, 0), 2, 6, 0);
   const vyre_member of_8_bytes[] = {
       {first, F32, VYRE_OFFSET_AUTO, 0}, {second, F32X2, VYRE_OFFSET_AUTO, 0}, {first, F32, VYRE_OFFSET_AUTO, 0}};

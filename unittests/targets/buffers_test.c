@@ -149,10 +149,10 @@ TEST(overflows_of_counters_are_errors)
   target_counters *counters = &target_base_of(target)->counters;
   vyre_device_buffer buffer = allocate(target, 16);
   counters->bytes_live = 15;
-  assert_fails(target_free(target, buffer), VYRE_CODE_INTERNAL, "16 cannot be taken from the 15", "bytes of live buffers");
+  assert_fails(target_free(target, buffer), VYRE_CODE_INTERNAL, "16 cannot be subtracted from the count", "bytes of live buffers");
   counters->bytes_live = 0;
   counters->bytes_pooled = 15;
-  assert_fails(target_allocate(target, 16, &buffer), VYRE_CODE_INTERNAL, "16 cannot be taken from the 15", "bytes of the pool");
+  assert_fails(target_allocate(target, 16, &buffer), VYRE_CODE_INTERNAL, "16 cannot be subtracted from the count", "bytes of the pool");
   counters->bytes_pooled = counters->buffers_pooled = 0;
   counters->bytes_live = UINT64_MAX - 15;
   assert_fails(target_allocate(target, 16, &buffer), VYRE_CODE_INTERNAL, "16 cannot be added to", "bytes of live buffers");
