@@ -1,10 +1,10 @@
-/* What a dispatch takes on a target: of one program, or of two beside each other.
+/* The time of a dispatch on a target: of one program, or of two by turns.
  *
- * A measurement is one submission of as many dispatches as take LEAST_NS or more, of a kernel that has run before; buffers are
- * written anew before each.  A round measures the first program, the second one, and the first again (A/A); ratios are of one
- * round, as a machine may be faster in one round than in the next, and their medians count.  On a device that is a CPU it is the
- * processor time of this whole process, so that other programs disturb little, else the device's own time.  What differs by less
- * than 1 percent, or than A/A does in the median round, is noise.
+ * A measurement is one submission with enough dispatches for LEAST_NS, of a kernel that has run before.  Buffers are uploaded
+ * before each.  A round measures the first program, the second one, and the first again (A/A).  Ratios are within a round, because
+ * the machine may be faster in another round, and their median is printed.  On a device that is a CPU the time is the processor
+ * time of this process, so that other programs disturb little.  On other devices it is the device's time.  A difference below 1
+ * percent, or below the median difference of A/A, is noise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -20,7 +20,7 @@ enum { MOST_STEPS = 4096 };
 enum { FIRST, SECOND, AGAIN, KINDS };
 
 typedef struct contender {
-  run_results results; /* what goes up before each measurement */
+  run_results results; /* uploaded before each measurement */
   run_dispatch dispatch;
 } contender;
 
@@ -28,12 +28,12 @@ typedef struct bench {
   const vyre_target_ops *ops;
   vyre_target *target;
   bool device_is_cpu;
-  uint32_t dispatches, most; /* of a measurement; at most */
+  uint32_t dispatches, most; /* dispatches of a measurement, and their maximum */
   contender contenders[2];
   vyre_step list[MOST_STEPS];
 } bench;
 
-/* Nanoseconds of so many dispatches. */
+/* Measures b->dispatches dispatches, in nanoseconds. */
 static vyre_status
 measure(bench *b, const contender *of, uint64_t *out)
 {
@@ -51,7 +51,7 @@ measure(bench *b, const contender *of, uint64_t *out)
   return VYRE_OK;
 }
 
-/* The driver compiles when a kernel first runs; then how many dispatches are enough. */
+/* Runs each kernel once, because drivers compile at the first run.  Then finds the number of dispatches for LEAST_NS. */
 static vyre_status
 warm_up(bench *b, uint32_t count)
 {
@@ -81,7 +81,7 @@ median(double *values, uint64_t count)
   return values[count / 2];
 }
 
-/* Microseconds of a dispatch. */
+/* Returns the median time of a dispatch in microseconds. */
 static double
 median_time(const bench *b, const uint64_t *times, uint64_t rounds)
 {
@@ -92,7 +92,8 @@ median_time(const bench *b, const uint64_t *times, uint64_t rounds)
 }
 
 static void
-print(const bench *b, uint64_t rounds, uint64_t times[KINDS][RUN_MOST_ROUNDS], const run_program *first, const run_program *second)
+print_times(const bench *b, uint64_t rounds, uint64_t times[KINDS][RUN_MOST_ROUNDS], const run_program *first,
+            const run_program *second)
 {
   double ratios[RUN_MOST_ROUNDS], same[RUN_MOST_ROUNDS], apart[RUN_MOST_ROUNDS];
   for (uint64_t i = 0; i < rounds; i++) {
@@ -114,7 +115,7 @@ print(const bench *b, uint64_t rounds, uint64_t times[KINDS][RUN_MOST_ROUNDS], c
 }
 
 static vyre_status
-compete(bench *b, const run_options *options, const run_program *first, const run_program *second)
+run_rounds(bench *b, const run_options *options, const run_program *first, const run_program *second)
 {
   uint64_t times[KINDS][RUN_MOST_ROUNDS] = {0};
   VYRE_TRY(warm_up(b, second ? 2 : 1));
@@ -124,14 +125,14 @@ compete(bench *b, const run_options *options, const run_program *first, const ru
       VYRE_TRY(measure(b, &b->contenders[1], &times[SECOND][round]));
     VYRE_TRY(measure(b, &b->contenders[0], &times[AGAIN][round]));
   }
-  print(b, options->bench.value, times, first, second);
+  print_times(b, options->bench.value, times, first, second);
   return VYRE_OK;
 }
 
 vyre_status
 run_bench(const run_options *options, const run_program *first, const run_program *second, const run_inputs *inputs)
 {
-  static bench b; /* it is large */
+  static bench b; /* too large for the stack */
   const run_program *const programs[] = {first, second};
   vyre_device_info info;
   b.ops = options->target;
@@ -146,13 +147,13 @@ run_bench(const run_options *options, const run_program *first, const run_progra
     if (!status)
       status = run_dispatch_make(options, b.ops, b.target, programs[i], inputs, &c->results, &c->dispatch);
     if (!status && c->dispatch.step_count > MOST_STEPS)
-      status = VYRE_ERROR(VYRE_CODE_INPUT, "-bench: it has %u segments\nFix: measure a program of %d at most",
+      status = VYRE_ERROR(VYRE_CODE_INPUT, "-bench: the program has %u segments\nFix: measure a program of at most %d",
                           c->dispatch.step_count, MOST_STEPS);
     else if (!status && MOST_STEPS / c->dispatch.step_count < b.most)
       b.most = MOST_STEPS / c->dispatch.step_count;
   }
   if (!status)
-    status = compete(&b, options, first, second);
+    status = run_rounds(&b, options, first, second);
   status = vyre_status_join(status, b.ops->close(b.target));
   for (uint32_t i = 0; i < 2; i++) {
     run_dispatch_free(&b.contenders[i].dispatch);

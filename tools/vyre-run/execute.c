@@ -1,4 +1,4 @@
-/* Running a program over a copy of the inputs: on the interpreter, or as one sequence on a device.
+/* Runs a program on a copy of the inputs: on the interpreter, or as one sequence on a device.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -15,7 +15,7 @@
 static vyre_status
 run_interpreter(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
-  run_setup setup = options->setup; /* whose lists it borrows */
+  run_setup setup = options->setup; /* borrows the lists */
   setup.weigh = options->time;
   setup.cost_model = options->costs;
   vyre_interp_stats stats = {0};
@@ -63,14 +63,15 @@ add_buffer(const run_program *program, uint32_t index, size_t size, unsigned cha
   return VYRE_OK;
 }
 
-/* Every pointer gets the address of what it leads to, or, once that address is freed, what it held at first. */
+/* Sets each pointer to the address of its buffer, or back to its initial value after the run. */
 static vyre_status
 set_pointers(const run_program *program, const run_inputs *inputs, run_results *results, const run_dispatch *run, bool is_address)
 {
   if (program->pointer_count && !run->ops->address)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: uses addresses of buffers, which the target %s does not have\nFix: choose another target with -target",
-                      program->path, run->ops->name);
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "%s: uses addresses of buffers, which the target %s does not support\nFix: choose another target with -target",
+        program->path, run->ops->name);
   for (uint32_t i = 0; i < program->pointer_count; i++) {
     const run_pointer *pointer = &program->pointers[i];
     const uint32_t input = run_inputs_find(inputs, &program->buffers[pointer->holder]);
@@ -88,8 +89,9 @@ run_dispatch_make(const run_options *options, const vyre_target_ops *ops, vyre_t
 {
   *run = (run_dispatch){.ops = ops, .target = target};
   if (options->setup.binds.count)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-bind: on a device each buffer has memory of its own\nFix: run it on the interpreter: "
-                                       "-target=interpreter");
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-bind: on a device each buffer has memory of its own\nFix: run the program on the interpreter, "
+                      "-target=interpreter");
   VYRE_TRY(allocate_lists(program, run));
   for (uint32_t i = 0; i < program->buffer_count; i++) {
     const bool has_data = program->buffers[i].kind != VYRE_SLOT_SAMPLER;
@@ -145,8 +147,8 @@ submit(const run_options *options, const run_program *program, const run_inputs 
   sequence.step_ns = times;
   vyre_status status =
       vyre_status_note(run->ops->submit(run->target, &sequence, &timing),
-                       "-groups sets how much work it is, -timeout how long it may take; -target=interpreter -undefined=report "
-                       "stops at what is undefined; -validate asks for checks");
+                       "-groups sets the amount of work, -timeout the limit for its time; -target=interpreter -undefined=report "
+                       "stops at undefined behavior; -validate enables checks");
   if (!status)
     status = set_pointers(program, inputs, results, run, false);
   if (!status && options->time)

@@ -1,4 +1,4 @@
-/* A kernel of vyre-run's options.
+/* Kernels with the options of vyre-run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -6,7 +6,7 @@
 #include "vyre/view.h"
 
 static bool
-knows_subgroups(const run_program *program)
+uses_subgroups(const run_program *program)
 {
   const vyre_view *view = vyre_module_view(program->module);
   const uint32_t end = vyre_program_end(view, program->row.id);
@@ -18,14 +18,12 @@ knows_subgroups(const run_program *program)
   return false;
 }
 
-/* Lanes of a subgroup where .vir is run: as told; else, where it makes a difference, as a device of the other run has them that
- * cannot choose.  0: the default. */
 vyre_status
 run_subgroup_size(const run_options *options, const run_program *program, uint32_t *out)
 {
   const run_target targets[] = {options->target, options->compare ? options->compare_target : NULL};
   *out = options->setup.subgroup;
-  for (uint32_t i = 0; i < 2 && *out == 0 && knows_subgroups(program); i++) {
+  for (uint32_t i = 0; i < 2 && *out == 0 && uses_subgroups(program); i++) {
     vyre_device_info info = {.forms = 1u << VYRE_KERNEL_VIR};
     if (targets[i])
       VYRE_TRY(run_device_describe(options, targets[i], &info));
@@ -47,5 +45,5 @@ vyre_status
 run_kernel_compile(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel, vyre_kernel *out)
 {
   return vyre_status_note(ops->compile(target, &kernel->desc, out),
-                          "-device= chooses another device, -target=interpreter needs none, -validate asks for checks");
+                          "-device= chooses another device, -target=interpreter needs none, -validate enables checks");
 }

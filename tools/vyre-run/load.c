@@ -1,4 +1,4 @@
-/* A program from a file: read, checked, chosen, and the words that a driver is given.
+/* Loads a program from a file: reads and verifies the module, chooses the program, and makes the words for the driver.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -30,9 +30,9 @@ verify(const vyre_module *module)
   return status;
 }
 
-/* The module, and the input's own SPIR-V if the input is SPIR-V or a text that is compiled. */
+/* Reads the module, and the input's own SPIR-V if the input is SPIR-V or compiled to it. */
 static vyre_status
-load(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
+load_module(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
 {
   VYRE_TRY(vyre_module_create(NULL, 0, &program->module));
   VYRE_TRY(vyre_input_load(program->path, file));
@@ -40,14 +40,14 @@ load(run_program *program, vyre_bytes *file, const run_options *options, vyre_di
   VYRE_TRY(run_words_take(kind, file, program->path, &options->compile, diagnostics, &program->words));
   const vyre_bytes *source = program->words.size ? &program->words : file;
   const char *data = source->data ? source->data : "";
-  if (kind == VYRE_INPUT_VIR) /* what is said of its rows points at the text */
+  if (kind == VYRE_INPUT_VIR) /* messages about rows have lines of the text */
     VYRE_TRY(vyre_text_parse_lines(program->module, data, source->size, program->path, diagnostics));
   else
     VYRE_TRY(vyre_input_parse(program->module, program->path, data, source->size, &options->compile, diagnostics, &kind));
   return verify(program->module);
 }
 
-/* ---- which program ------------------------------------------------------------------------------------------------------- */
+/* ---- the choice of the program ------------------------------------------------------------------------------------------- */
 
 static bool
 is_named(run_program *program, uint32_t row, const char *name)
@@ -56,8 +56,9 @@ is_named(run_program *program, uint32_t row, const char *name)
   return strcmp(run_entry_name(program->module, (vyre_row){row}), name) == 0 || (own && strcmp(own, name) == 0);
 }
 
+/* Returns the error if no program is chosen. */
 static vyre_status
-no_program(run_program *program, const char *wanted)
+report_no_program(run_program *program, const char *wanted)
 {
   const vyre_view *view = vyre_module_view(program->module);
   vyre_bytes names = {0};
@@ -89,7 +90,7 @@ choose_program(run_program *program, const char *wanted)
   for (uint32_t row = first; wanted && row && !found; row = view->next[row])
     found = is_named(program, row, wanted) ? row : 0;
   if (!found)
-    return no_program(program, wanted);
+    return report_no_program(program, wanted);
   program->row = (vyre_row){found};
   return VYRE_OK;
 }
@@ -110,10 +111,9 @@ static vyre_status
 fill_program(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
 {
   bool is_second = program->path == options->compare && options->compare != options->input;
-  VYRE_TRY(load(program, file, options, diagnostics));
+  VYRE_TRY(load_module(program, file, options, diagnostics));
   VYRE_TRY(choose_program(program, options->entry));
-  VYRE_TRY(
-      run_program_reflect(program, &options->setup, !is_second)); /* what compares may have lost a constant that it does not use */
+  VYRE_TRY(run_program_reflect(program, &options->setup, !is_second)); /* the second may have lost an unused constant */
   VYRE_TRY(write_words(program, options, is_second ? options->compare_target : options->target));
   return options->compare == options->input ? write_words(program, options, options->compare_target) : VYRE_OK;
 }

@@ -1,4 +1,4 @@
-/* vyre-run: runs a compute program on the interpreter or a target, shows what it wrote, compares it with another.
+/* vyre-run: runs a compute program on the interpreter or a target, prints the buffers that it wrote, and compares two programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 
 #ifndef VYRE_VERSION
-#error "the build says which version this is"
+#error "the build must define the version"
 #endif
 
-/* What one run owns. */
+/* The owned data of a run. */
 typedef struct work {
   run_program first, second;
   run_inputs inputs;
@@ -49,7 +49,7 @@ do_work(const run_options *options, work *w, bool *out_equal)
   return options->bench.value ? run_bench(options, &w->first, options->compare ? second : NULL, &w->inputs) : VYRE_OK;
 }
 
-/* Also of a run that failed, as far as it came. */
+/* Prints statistics, also of a run that failed. */
 static vyre_status
 print_stats(const run_options *options)
 {
@@ -91,7 +91,7 @@ run(run_options *options, bool *out_equal)
   return status;
 }
 
-/* All of it, and what is on standard output is there.  Gives the exit code. */
+/* Runs, flushes standard output, and returns the exit code. */
 static int
 run_here(run_options *options)
 {

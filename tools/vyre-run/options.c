@@ -14,17 +14,18 @@
 
 /* ---- values -------------------------------------------------------------------------------------------------------------- */
 
+/* Returns the error for a value that the option does not accept. */
 static vyre_status
-bad_value(const char *option, const char *value, const char *fix)
+report_value(const char *option, const char *value, const char *fix)
 {
-  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s: '%s' is not what it takes\nFix: %s", option, value, fix);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s: invalid value '%s'\nFix: %s", option, value, fix);
 }
 
 static vyre_status
 take_target(const char *value, void *user)
 {
   run_options *out = user;
-  return run_target_parse(value, &out->target) ? VYRE_OK : bad_value("target", value, "-help lists the names");
+  return run_target_parse(value, &out->target) ? VYRE_OK : report_value("target", value, "give a name from the list of -help");
 }
 
 static vyre_status
@@ -32,29 +33,31 @@ take_compare_target(const char *value, void *user)
 {
   run_options *out = user;
   out->has_compare_target = true;
-  return run_target_parse(value, &out->compare_target) ? VYRE_OK : bad_value("compare-target", value, "-help lists the names");
+  return run_target_parse(value, &out->compare_target)
+             ? VYRE_OK
+             : report_value("compare-target", value, "give a name from the list of -help");
 }
 
 static vyre_status
 take_groups(const char *value, void *user)
 {
-  static const char fix[] = "one to three numbers of workgroups, as in -groups 16,16";
+  static const char fix[] = "give one to three numbers of workgroups, as in -groups 16,16";
   run_options *out = user;
   const char *at = value;
   uint32_t groups[3] = {1, 1, 1};
   for (uint32_t i = 0; i < 3; i++) {
     if (*at < '0' || *at > '9')
-      return bad_value("groups", value, fix);
+      return report_value("groups", value, fix);
     char *end;
     errno = 0;
     const unsigned long long number = strtoull(at, &end, 10);
     if (errno || number == 0 || number > UINT32_MAX)
-      return bad_value("groups", value, fix);
+      return report_value("groups", value, fix);
     groups[i] = (uint32_t)number;
     if (*end == '\0')
       break;
     if (*end != ',' || i == 2)
-      return bad_value("groups", value, fix);
+      return report_value("groups", value, fix);
     at = end + 1;
   }
   memcpy(out->setup.groups, groups, sizeof groups);
@@ -65,16 +68,16 @@ take_groups(const char *value, void *user)
 static vyre_status
 take_tolerance(const char *value, void *user)
 {
-  static const char fix[] = "a difference (-tolerance=1e-5), or units in the last place (-tolerance=4ulps)";
+  static const char fix[] = "give a difference (-tolerance=1e-5), or units in the last place (-tolerance=4ulps)";
   run_tolerance *out = &((run_options *)user)->setup.tolerance;
   char *end;
   out->limit = strtod(value, &end);
   out->in_ulps = strcmp(end, "ulps") == 0 || strcmp(end, "ulp") == 0;
   out->is_set = true;
   if (end == value || (*end && !out->in_ulps) || !(out->limit >= 0) || isinf(out->limit))
-    return bad_value("tolerance", value, fix);
+    return report_value("tolerance", value, fix);
   if (out->in_ulps && (out->limit != floor(out->limit) || out->limit > 0x1p32))
-    return bad_value("tolerance", value, "a whole number of units in the last place");
+    return report_value("tolerance", value, "give a whole number of units in the last place");
   return VYRE_OK;
 }
 
@@ -83,7 +86,7 @@ add_setting(const char *option, const char *value, bool has_value, run_settings 
 {
   const char *equals = has_value ? strchr(value, '=') : value + strlen(value);
   if (!equals || equals == value || (has_value && equals[1] == '\0'))
-    return bad_value(option, value, has_value ? "NAME=VALUE" : "a buffer's name");
+    return report_value(option, value, has_value ? "give NAME=VALUE" : "give the name of a buffer");
   if (!vyre_grow(NULL, &out->items, &out->capacity, out->count + 1, sizeof *out->items))
     return VYRE_OUT_OF_MEMORY("for the command line");
   out->items[out->count++] = (run_setting){value, (size_t)(equals - value), has_value ? equals + 1 : NULL};
@@ -138,74 +141,79 @@ static const option_row rows[] = {
      OPTION_TAKEN,
      0,
      "NAME",
-     "where: the interpreter (default), or a target; the names are below",
+     "run the program on this target; the names are below. Default: interpreter",
      .take = take_target},
-    {.name = "entry", OPTION_TEXT, AT(entry), "NAME", "which program, where the file has several"},
+    {.name = "entry", OPTION_TEXT, AT(entry), "NAME", "run this program of a file with several"},
     {.name = "groups",
      OPTION_TAKEN,
      0,
      "X[,Y[,Z]]",
-     "workgroups; default: enough for the longest runtime array",
+     "the number of workgroups. Default: enough for the longest runtime array",
      .take = take_groups},
     {.name = "buffer",
      OPTION_TAKEN,
      0,
      "NAME=CONTENTS",
-     "NAME: a name, a block's name, SET.BINDING, or push; CONTENTS: random:SEED, bits:SEED, zero, iota, values:V,V,..., or a file; "
-     "default random:1",
+     "set the initial contents of a buffer. NAME is its name, its block's name, SET.BINDING or push. CONTENTS is random:SEED, "
+     "bits:SEED, zero, iota, values:V,V,... or a file. Default: random:1",
      .take = take_buffer},
-    {.name = "seed", OPTION_NUMBER, AT(seed), "N", "buffers that no -buffer names hold random:N; default 1", .most = UINT64_MAX},
+    {.name = "seed", OPTION_NUMBER, AT(seed), "N", "fill buffers without -buffer with random:N. Default: 1", .most = UINT64_MAX},
     {.name = "elements",
      OPTION_NUMBER,
      AT(elements),
      "N",
-     "of runtime arrays that no -size names; default 1024",
+     "the number of elements of runtime arrays without -size. Default: 1024",
      .least = 1,
      .most = 1u << 30},
     {.name = "size",
      OPTION_TAKEN,
      0,
      "NAME=COUNT",
-     "elements of its runtime array; COUNTb: bytes of the buffer; WxH...: of an image",
+     "the number of elements of a runtime array, COUNTb for the bytes of a buffer, or WxH... for an image",
      .take = take_size},
     {.name = "bind",
      OPTION_TAKEN,
      0,
      "NAME=OTHER|none",
-     "the memory of another buffer, so that both are one; or no memory at all (interpreter)",
+     "bind the memory of another buffer, or none (interpreter only)",
      .take = take_bind},
-    {.name = "spec", OPTION_TAKEN, 0, "NAME|ID=VALUE", "a specialization constant", .take = take_spec},
+    {.name = "spec", OPTION_TAKEN, 0, "NAME|ID=VALUE", "set a specialization constant", .take = take_spec},
 
-    {.name = "What comes of it", OPTION_SECTION},
-    {.name = "print", OPTION_TAKEN, 0, "NAME", "all elements of a buffer or image", .take = take_print},
-    {.name = "write", OPTION_TAKEN, 0, "NAME=FILE", "a buffer's bytes afterwards", .take = take_write},
+    {.name = "Results", OPTION_SECTION},
+    {.name = "print", OPTION_TAKEN, 0, "NAME", "print all elements of a buffer or image", .take = take_print},
+    {.name = "write", OPTION_TAKEN, 0, "NAME=FILE", "write the bytes of a buffer to FILE", .take = take_write},
     {.name = "compare",
      OPTION_TEXT,
      AT(compare),
      "FILE",
-     "runs FILE on the same buffers; exit code 1 if a written element differs"},
-    {.name = "compare-target", OPTION_TAKEN, 0, "NAME", "where FILE runs; default: as -target", .take = take_compare_target},
+     "run FILE on the same buffers, too. The exit code is 1 if a written element differs"},
+    {.name = "compare-target",
+     OPTION_TAKEN,
+     0,
+     "NAME",
+     "run the compared program on this target. Default: as -target",
+     .take = take_compare_target},
     {.name = "tolerance",
      OPTION_TAKEN,
      0,
      "N",
-     "floats may differ by N, or by N units in the last place (Nulps); default: bit for bit",
+     "allow floats to differ by N, or with Nulps by N units in the last place. Default: bit for bit",
      .take = take_tolerance},
     {.name = "profile",
      OPTION_TEXT,
      AT(profile),
      "SOURCE",
-     "of a program that the pass acme.profile instrumented: how often each line of SOURCE ran"},
+     "print how often each line of SOURCE ran. The pass acme.profile must have instrumented the program"},
     {.name = "time",
      OPTION_FLAG,
      AT(time),
      NULL,
-     "what the run took; of the interpreter the rows that it ran, and their work by the cost model, too"},
+     "print the time of the run. On the interpreter also the number of rows that ran, and their work by the cost model"},
     {.name = "bench",
      OPTION_NUMBER,
      AT(bench),
      "N",
-     "then what a dispatch takes on the target: the median of N rounds; with -compare of both, by turns",
+     "then print the time of a dispatch on the target, the median of N rounds. With -compare measure both by turns",
      .least = 3,
      .most = RUN_MOST_ROUNDS,
      .alone = "11"},
@@ -213,53 +221,48 @@ static const option_row rows[] = {
      OPTION_FLAG,
      AT(device_stats),
      NULL,
-     "runs nothing: what the target's driver makes of FILE (registers, instructions, spills: whatever it tells) and what that "
-     "takes; "
-     "with -compare of both, side by side"},
+     "run nothing. Print the driver's statistics of FILE, such as registers, instructions and spills, and the time to compile it. "
+     "With -compare print both side by side"},
     OPTION_STATS_ROWS(AT(stats), AT(stats_file)),
 
     {.name = "Targets", OPTION_SECTION},
-    {.name = "list-devices", OPTION_FLAG, AT(list_devices), NULL, "the devices of the target, or of all"},
+    {.name = "list-devices", OPTION_FLAG, AT(list_devices), NULL, "list the devices of the target, or of all targets"},
     OPTION_DEVICE_ROWS(AT_DEVICE),
     {.name = "isolate",
      OPTION_FLAG,
      AT(isolate),
      NULL,
-     "in a process of its own: if it crashes there, a driver say, that is exit code 3 and a message"},
+     "run in a process of its own, so that a crash of a driver is a message and exit code 3"},
 
     {.name = "The interpreter", OPTION_SECTION},
     {.name = "steps",
      OPTION_NUMBER,
      AT(steps),
      "N",
-     "row executions before an invocation counts as endless",
+     "the number of row executions after which an invocation counts as endless",
      .least = 1,
      .most = UINT64_MAX},
     {.name = "subgroup",
      OPTION_NUMBER,
      AT(subgroup),
      "N",
-     "lanes of a subgroup: a power of two, 1 to 128; default 32, or the device's where one runs too",
+     "the subgroup size, a power of two from 1 to 128. Default: 32, or that of the device if a program runs on one",
      .least = 1,
      .most = 128},
-    {.name = "cost-model",
-     OPTION_TEXT,
-     AT(cost_model),
-     "FILE",
-     "what rows cost on your GPU, for the work that -time tells; default: vyre's own"},
+    {.name = "cost-model", OPTION_TEXT, AT(cost_model), "FILE", "read the costs of rows from FILE, for the work that -time prints"},
     {.name = "undefined",
      OPTION_WORD,
      AT(undefined),
      "strict|report",
-     "report: stop where a relaxed program is undefined; default: strict, which gives it a value"},
+     "with report stop at undefined behavior of a relaxed program. Default: strict, which computes a value"},
     {.name = "check-bounds", OPTION_FLAG, AT(setup.check_bounds), NULL, "stop at an access out of bounds, in any program"},
     {.name = "check-races", OPTION_FLAG, AT(setup.check_races), NULL, "stop at a data race"},
 
-    {.name = "GLSL that comes in", OPTION_SECTION},
+    {.name = "GLSL, HLSL and SPIR-V input", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
 
-    {.name = "Of the program", OPTION_SECTION},
-    {.name = "version", OPTION_FLAG, AT(version), NULL, "print its version"},
+    {.name = "Help", OPTION_SECTION},
+    {.name = "version", OPTION_FLAG, AT(version), NULL, "print the version"},
     OPTION_HELP_ROWS(AT(help)),
 };
 
@@ -267,8 +270,8 @@ static const option_table table = {
     .program = "vyre-run",
     .usage = "FILE [options]",
     .about =
-        "Runs one compute program (.vir, SPIR-V or GLSL, told apart by content; '-' is standard input) and shows the buffers it\n"
-        "wrote.\n",
+        "Runs one compute program and prints the buffers that it wrote. FILE is .vir, VIR0, SPIR-V, GLSL or HLSL, detected by its\n"
+        "content. '-' is standard input.\n",
     .after = "",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
@@ -280,7 +283,7 @@ run_options_help(const run_options *o)
 {
   VYRE_TRY(console_help(&table, o->help, VYRE_VERSION));
   if (strcmp(o->help, "text") == 0) {
-    fputs("\nWhere programs run:\n\n", stdout);
+    fputs("\nTargets:\n\n", stdout);
     run_targets_print();
   }
   return VYRE_OK;
@@ -294,10 +297,10 @@ check_options(const run_options *options)
   if (!options->input)
     return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a .vir, .spv or .comp file; -help shows more");
   if (options->inputs.count > 1)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: one at a time; -compare runs a second one", options->input,
-                      options->inputs.names[1]);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: give one file; -compare=FILE runs a second one",
+                      options->input, options->inputs.names[1]);
   if (options->subgroup.value & (options->subgroup.value - 1) && options->subgroup.text)
-    return bad_value("subgroup", options->subgroup.text, "a number of lanes, a power of two, 1 to 128");
+    return report_value("subgroup", options->subgroup.text, "give a power of two from 1 to 128");
   const bool on_target = options->target || (options->compare && options->compare_target);
   const bool on_interpreter = !options->target || (options->compare && !options->compare_target);
   const char *interpreter_only = options->steps.text               ? "steps"
@@ -307,28 +310,28 @@ check_options(const run_options *options)
                                  : options->setup.check_races      ? "check-races"
                                                                    : NULL;
   if (!on_interpreter && interpreter_only)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for the interpreter, and nothing runs there\nFix: -target=interpreter",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s applies to the interpreter, but no program runs there\nFix: add -target=interpreter",
                       interpreter_only);
   if (!on_target && (options->on.validate || options->on.device || options->on.library))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for a target, and the interpreter is none\nFix: choose one with -target",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s applies to a target, but no program runs on one\nFix: choose one with -target",
                       options->on.validate ? "validate"
                       : options->on.device ? "device"
                                            : "library");
   if (!on_target && options->stats)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats is of a target, and the interpreter is none\nFix: choose one with -target");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats applies to a target, but no program runs on one\nFix: choose one with -target");
   if (options->stats_file && !options->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file needs -stats\nFix: add -stats");
   const char *of_one_target = options->device_stats ? "device-stats" : options->bench.value ? "bench" : NULL;
   if (of_one_target && !options->target)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is of a target, and the interpreter is none\nFix: choose one with -target",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s applies to a target, not to the interpreter\nFix: choose one with -target",
                       of_one_target);
   if (of_one_target && options->compare && options->compare_target != options->target)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-%s compares two files on one target, and -compare-target names another\n"
-                      "Fix: leave it out",
+                      "-%s compares two files on one target, but -compare-target names another one\n"
+                      "Fix: leave out -compare-target",
                       of_one_target);
   if (!options->compare && options->setup.tolerance.is_set)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-tolerance without -compare\nFix: name what to compare with");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-tolerance needs -compare\nFix: add -compare=FILE or -compare-target=NAME");
   return VYRE_OK;
 }
 

@@ -1,9 +1,8 @@
-/* -profile: how often the lines of a source ran, by the counters of an instrumented program.
+/* -profile: prints how often the lines of a source ran, by the counters of an instrumented program.
  *
- * A counter is an atomic_add to a literal element of the program's buffer `profile`: it counts the rows that stand in its region
- * from it on, up to the next one.  A line ran as often as the row of it that ran most.  Rows that carry values (of vars,
- * of lanes) do not count: they stand where a value is made or joined, and have the line where it is used.  What the buffer held
- * before does not matter.
+ * A counter is an atomic_add to a literal element of the program's buffer `profile`.  It counts the rows after it in its region, up
+ * to the next counter.  A line ran as often as its row that ran most.  Rows that move values (of vars, of lanes) do not count,
+ * because they have the line of a use of the value.  The initial contents of the buffer are subtracted.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -18,14 +17,14 @@
 typedef struct line_counts {
   const vyre_module *module;
   const vyre_view *view;
-  const char *source;                /* its name, without folders */
-  const run_data *data;              /* of the buffer */
-  const unsigned char *after;        /* what it holds now */
-  uint64_t *counts;                  /* by line, from 1 on: one more than how often; 0: nothing of it runs */
-  uint32_t lines, without, counters; /* without: elements that the buffer lacks */
+  const char *source;                /* file name without folders */
+  const run_data *data;              /* of the buffer `profile` */
+  const unsigned char *after;        /* contents of the buffer after the run */
+  uint64_t *counts;                  /* by line, from 1 on: executions + 1; 0 for a line without rows */
+  uint32_t lines, without, counters; /* without: necessary elements of the buffer if it is too short, otherwise 0 */
 } line_counts;
 
-/* A counter or its path, which the pass made. */
+/* Returns whether the row is a counter or its path. */
 static bool
 is_of_counter(const line_counts *l, uint32_t row)
 {
@@ -34,7 +33,7 @@ is_of_counter(const line_counts *l, uint32_t row)
          vyre_path_buffer(l->module, (vyre_row){path}).id == l->data->buffer->row.id;
 }
 
-/* Whether the row is a counter, and which. */
+/* Returns whether the row is a counter.  *out_block is its element in the buffer. */
 static bool
 is_counter(const line_counts *l, uint32_t row, uint32_t *out_block)
 {
@@ -63,7 +62,7 @@ carries(uint32_t op)
 }
 
 static void
-take_line(line_counts *l, uint32_t row, uint64_t count)
+count_line(line_counts *l, uint32_t row, uint64_t count)
 {
   vyre_string file;
   uint32_t line = 0, column;
@@ -75,7 +74,7 @@ take_line(line_counts *l, uint32_t row, uint64_t count)
 }
 
 static void
-take_region(line_counts *l, uint32_t region)
+count_region(line_counts *l, uint32_t region)
 {
   uint64_t count = 0;
   uint32_t block;
@@ -87,9 +86,9 @@ take_region(line_counts *l, uint32_t region)
       l->counters++;
     }
     if (is_counted && !is_of_counter(l, row))
-      take_line(l, row, count);
+      count_line(l, row, count);
     for (uint32_t in = l->view->first[row]; in; in = l->view->next[in])
-      take_region(l, in);
+      count_region(l, in);
   }
 }
 
@@ -117,7 +116,7 @@ print_lines(const line_counts *l, const vyre_bytes *text)
   }
 }
 
-/* The buffer's place among the inputs; their number: there is none. */
+/* Returns the index of the buffer `profile`, or inputs->count if there is none. */
 static uint32_t
 find_buffer(const run_inputs *inputs)
 {
@@ -132,18 +131,17 @@ static vyre_status
 count_lines(const run_options *options, const run_program *program, line_counts *l, const vyre_bytes *text)
 {
   uint32_t with = 0;
-  take_region(l, program->row.id);
+  count_region(l, program->row.id);
   if (l->counters == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: nothing in it counts what runs\nFix: instrument it, by the pass acme.profile of examples/plugins",
+                      "%s: the program has no counters\nFix: instrument it with the pass acme.profile of examples/plugins",
                       program->path);
   if (l->without)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "the buffer 'profile' has no room for all counters\nFix: -size=profile=%u", l->without);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the buffer 'profile' has no room for all counters\nFix: add -size=profile=%u", l->without);
   for (uint32_t line = 1; line <= l->lines; line++)
     with += l->counts[line] != 0;
   if (with == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: nothing in it is known to come from %s\nFix: instrument the shader with -g, which keeps lines",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the program has no lines of %s\nFix: instrument the shader with -g, which keeps lines",
                       program->path, options->profile);
   print_lines(l, text);
   return VYRE_OK;
@@ -155,7 +153,7 @@ run_profile(const run_options *options, const run_program *program, const run_in
   const uint32_t at = find_buffer(inputs);
   if (at == inputs->count)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s has no buffer 'profile'\nFix: instrument it, by the pass acme.profile of examples/plugins",
+                      "%s has no buffer 'profile'\nFix: instrument it with the pass acme.profile of examples/plugins",
                       program->path);
   vyre_bytes text = {0};
   line_counts l = {.module = program->module,

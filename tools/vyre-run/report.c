@@ -1,4 +1,4 @@
-/* What came out: buffers shown, written to files, compared.
+/* Reports results: prints buffers, writes them to files, and prints the verdict of a comparison.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -123,7 +123,7 @@ run_report_comparison(const run_options *options, const run_inputs *inputs, cons
   run_compare(&options->setup, inputs, first, first_results, second, second_results, &c);
   if (c.elements == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "nothing to compare: neither %s nor %s writes a storage buffer\nFix: compare programs that do", first->path,
+                      "nothing to compare: neither %s nor %s writes a buffer or image\nFix: compare programs that do", first->path,
                       second->path);
   if (c.where)
     print_difference(options, &c, first, second);
@@ -131,7 +131,7 @@ run_report_comparison(const run_options *options, const run_inputs *inputs, cons
     printf("equal: %u buffer%s, %" PRIu64 " elements", c.buffers, c.buffers == 1 ? "" : "s", c.elements);
   print_tolerance(&c);
   if (c.changed == 0)
-    fprintf(stderr, "vyre-run: warning: %s changed no element: this may show nothing\n", first->path);
+    fprintf(stderr, "vyre-run: warning: %s changed no element, so the comparison may be meaningless\n", first->path);
   *out_equal = c.where == NULL;
   return VYRE_OK;
 }

@@ -1,5 +1,4 @@
-/* The steps of a dispatch: one of the program itself, or one of each of its segments, where the target cannot have its whole grid
- * meet at a barrier.
+/* The steps of a dispatch: one for the program, or one for each segment if the target does not support barriers for its whole grid.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -17,7 +16,7 @@ find_buffer(const run_program *program, const run_buffer *buffer)
   return i;
 }
 
-/* `kept`: the buffer of the segments', which the whole program does not have. */
+/* Makes a part and its step.  `kept` is the buffer of the segments, which is not a buffer of the whole program. */
 static vyre_status
 make_part(const run_options *options, const run_program *whole, const run_program *program, const uint32_t groups[3],
           vyre_device_buffer kept, run_dispatch *run, uint32_t index)
@@ -42,7 +41,7 @@ make_part(const run_options *options, const run_program *whole, const run_progra
 }
 
 static vyre_status
-allocate(uint32_t count, run_dispatch *run)
+allocate_parts(uint32_t count, run_dispatch *run)
 {
   run->parts = calloc(count, sizeof *run->parts);
   run->steps = calloc(count, sizeof *run->steps);
@@ -59,13 +58,13 @@ allocate_kept(const run_program *program, const uint32_t groups[3], const vyre_s
   *out = (vyre_device_buffer){0};
   if (!vyre_segments_bytes(segments, groups, program->workgroup, &run->kept))
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: its segments keep %u words for each invocation and %u for each workgroup, and reach no more than 2^32\n"
-                      "Fix: run fewer workgroups, with -groups",
+                      "%s: its segments keep %u words for each invocation and %u for each workgroup, more than 2^32 in total\n"
+                      "Fix: run fewer workgroups with -groups",
                       program->path, segments->invocation_words, segments->group_words);
   if (run->kept == 0)
     return VYRE_OK;
   return vyre_status_note(run->ops->allocate(run->target, run->kept, out),
-                          "for what the segments of %s keep; -groups sets how much", program->path);
+                          "for the values that the segments of %s keep; their number depends on -groups", program->path);
 }
 
 static vyre_status
@@ -84,25 +83,25 @@ make_segments(const run_options *options, const run_program *program, const uint
   vyre_device_info info;
   vyre_device_buffer kept;
   run->ops->describe(run->target, &info);
-  VYRE_TRY(allocate(segments->count, run));
+  VYRE_TRY(allocate_parts(segments->count, run));
   VYRE_TRY(allocate_kept(program, groups, segments, run, &kept));
   for (uint32_t i = 0; i < segments->count; i++) {
     vyre_module *module = segments->modules[i];
-    segments->modules[i] = NULL; /* it is the part's now */
+    segments->modules[i] = NULL; /* owned by the part from now on */
     VYRE_TRY(make_segment(options, program, &info, module, &run->parts[i].segment));
     VYRE_TRY(vyre_status_note(make_part(options, program, &run->parts[i].segment, groups, kept, run, i),
-                              "segment %u of %u, which '%s' was split into at its barriers for the whole grid", i + 1,
+                              "in segment %u of %u of '%s', which was split at its barriers for the whole grid", i + 1,
                               segments->count, program->entry));
   }
   return VYRE_OK;
 }
 
 static vyre_status
-split(const run_options *options, const run_program *program, const uint32_t groups[3], run_dispatch *run)
+split_program(const run_options *options, const run_program *program, const uint32_t groups[3], run_dispatch *run)
 {
   vyre_segments segments;
   VYRE_TRY(vyre_status_note(vyre_split_grid(program->module, program->row, &segments),
-                            "%s has barriers for the whole grid, which %s does not run as they are", program->path,
+                            "while splitting %s, because %s does not support its barriers for the whole grid", program->path,
                             run->ops->name));
   vyre_status status = make_segments(options, program, groups, &segments, run);
   vyre_segments_free(&segments);
@@ -111,16 +110,16 @@ split(const run_options *options, const run_program *program, const uint32_t gro
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
-/* The program's own part, and how many workgroups of it may be. */
+/* Makes the part of the whole program.  *out_most is the maximum of resident workgroups, if the target has one. */
 static vyre_status
 make_whole(const run_options *options, const run_program *program, const uint32_t groups[3], run_dispatch *run, uint64_t *out_most)
 {
-  VYRE_TRY(allocate(1, run));
+  VYRE_TRY(allocate_parts(1, run));
   VYRE_TRY(make_part(options, program, program, groups, (vyre_device_buffer){0}, run, 0));
   return run->ops->resident ? run->ops->resident(run->target, run->steps[0].kernel, out_most) : VYRE_OK;
 }
 
-/* A code generator may refuse a whole, such as one in which invocations return before a barrier, and take its segments. */
+/* A code generator may refuse the whole program, for example if invocations return before a barrier, but accept its segments. */
 vyre_status
 run_parts_make(const run_options *options, const run_program *program, const uint32_t groups[3], run_dispatch *run)
 {
@@ -131,13 +130,13 @@ run_parts_make(const run_options *options, const run_program *program, const uin
   if (vyre_grid_barriers(program->module, program->row) == 0)
     return make_whole(options, program, groups, run, &most);
   if ((info.capabilities & VYRE_TARGET_GRID_BARRIERS) == 0)
-    return split(options, program, groups, run);
+    return split_program(options, program, groups, run);
   vyre_status status = make_whole(options, program, groups, run, &most);
   if (count <= most && (!status || vyre_status_code(status) != VYRE_CODE_INPUT || vyre_status_is_out_of_memory(status)))
     return status;
   vyre_status_free(status);
   run_parts_free(run);
-  return split(options, program, groups, run);
+  return split_program(options, program, groups, run);
 }
 
 void

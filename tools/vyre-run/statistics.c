@@ -1,7 +1,7 @@
-/* What a driver makes of a program, or of two: the figures that it tells, and what compiling takes it.
+/* The driver's statistics of one or two programs, and the time to compile them.
  *
- * Nothing runs.  Each program is compiled anew some times, two by turns, without any cache of the driver's, and the median counts.
- * Both get the specialization values of the first.
+ * No program runs.  Each program is compiled several times, two by turns, without the driver's cache, and the median is printed.
+ * Both have the specialization values of the first.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A program whose end is its beginning, for what the driver tells of nothing at all. */
+/* An empty program, for the driver's least figures. */
 static const uint32_t empty_words[] = {
     0x07230203,
     0x00010000,
@@ -51,7 +51,7 @@ static const uint32_t empty_words[] = {
     1u << 16 | 56, /* OpReturn, OpFunctionEnd */
 };
 
-/* How long the code is, whatever the driver calls that.  NULL: it does not tell. */
+/* Returns the figure with the length of the code, under one of the names that drivers use.  Returns NULL if there is none. */
 static const run_figure *
 find_length(const run_figures *f)
 {
@@ -129,13 +129,13 @@ print_two(run_figures *first, run_figures *second)
   printf("%-32s  %20.1f  %20.1f  %7s\n", "compile time", a, b, ratio_text(a, b, ratio));
 }
 
-/* What the figures themselves do not say. */
+/* Prints a note if the driver removed the whole program, and if figures are left out. */
 static void
 print_notes(const run_program *program, const run_figures *f, const run_figures *empty)
 {
   const run_figure *length = find_length(f), *least = find_length(empty);
   if (length && least && length->u64 <= least->u64)
-    printf("note: %s: the driver drops the whole program: %s is %" PRIu64 ", as of an empty one\n", program->path, length->name,
+    printf("note: %s: the driver removed the whole program: %s is %" PRIu64 ", as for an empty one\n", program->path, length->name,
            length->u64);
   if (f->left_out)
     printf("note: %s: %u more figures are left out\n", program->path, f->left_out);
@@ -149,13 +149,13 @@ typedef struct asked {
 } asked;
 
 static vyre_status
-ask_all(const run_options *options, vyre_target *target, const run_program *const *programs, uint32_t count, asked *a)
+measure_all(const run_options *options, vyre_target *target, const run_program *const *programs, uint32_t count, asked *a)
 {
   const vyre_target_ops *ops = options->target;
   for (uint32_t i = 0; i < count; i++)
     VYRE_TRY(run_kernel_prepare(options, ops, target, programs[i], &a->kernels[i]));
   if (a->kernels[0].desc.form == VYRE_KERNEL_SPIRV) {
-    a->kernels[1].desc.specs = a->kernels[0].desc.specs; /* by their ids: the second may have lost the names */
+    a->kernels[1].desc.specs = a->kernels[0].desc.specs; /* by id, because the second may have lost the names */
     a->kernels[1].desc.spec_count = a->kernels[0].desc.spec_count;
     const run_kernel empty = {.desc = {.label = "an empty program",
                                        .form = VYRE_KERNEL_SPIRV,
@@ -163,12 +163,11 @@ ask_all(const run_options *options, vyre_target *target, const run_program *cons
                                        .size = sizeof empty_words,
                                        .entry = "main",
                                        .workgroup = {1, 1, 1}}};
-    VYRE_TRY(
-        run_figures_ask(ops, target, &empty, &a->empty)); /* before all others: the first compilation of a process takes longer */
+    VYRE_TRY(run_figures_ask(ops, target, &empty, &a->empty)); /* first, because a process's first compilation takes longer */
   }
   return vyre_status_note(run_figures_ask_all(ops, target, (const run_kernel *const[]){&a->kernels[0], &a->kernels[1]}, count,
                                               (run_figures *const[]){&a->figures[0], &a->figures[1]}),
-                          "-device= chooses another device, -validate asks for checks");
+                          "-device= chooses another device, -validate enables checks");
 }
 
 static void
@@ -188,7 +187,7 @@ print_all(const run_options *options, vyre_target *target, const run_program *co
   const run_figure *first = run_figures_find(&a->figures[0], "Subgroup size"),
                    *second = run_figures_find(&a->figures[1], "Subgroup size");
   if (first && second && first->u64 != second->u64)
-    printf("note: the driver chose subgroups of two sizes, so the figures do not compare\n");
+    printf("note: the driver chose different subgroup sizes, so the figures are not comparable\n");
 }
 
 vyre_status
@@ -203,7 +202,7 @@ run_statistics(const run_options *options, const run_program *first, const run_p
     return VYRE_OUT_OF_MEMORY("for the driver's figures");
   vyre_status status = run_device_open(options, options->target, &target);
   if (!status) {
-    status = ask_all(options, target, programs, count, a);
+    status = measure_all(options, target, programs, count, a);
     if (!status)
       print_all(options, target, programs, count, a);
     if (options->report)

@@ -1,4 +1,4 @@
-/* Where programs run: the interpreter, or one of the targets, which are known by their list alone.
+/* The interpreter and the targets by name, and their devices.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
@@ -27,15 +27,15 @@ run_target_name(run_target target)
 void
 run_targets_print(void)
 {
-  printf("  %-12s vyre's reference meaning (default)\n", interpreter);
+  printf("  %-12s the reference semantics of vyre (default)\n", interpreter);
   for (const run_target *at = vyre_targets; *at; at++)
     printf("  %-12s %s\n", (*at)->name, (*at)->summary);
 }
 
 /* ---- devices ------------------------------------------------------------------------------------------------------------- */
 
-/* Its texts are the options' and the folder's, which is MOST_PATH long.  -device and -library are of -target; another target that
- * is compared with has its own defaults, as one target's devices say nothing to another. */
+/* Returns the options of a target.  Texts are borrowed from `options` and `folder`, which has MOST_PATH bytes.  -device and
+ * -library apply only to -target, because another target has other devices. */
 static vyre_target_options
 target_options(const run_options *options, run_target target, char *folder)
 {
@@ -56,8 +56,8 @@ run_device_open(const run_options *options, run_target target, vyre_target **out
   char folder[MOST_PATH];
   const vyre_target_options given = target_options(options, target, folder);
   return vyre_status_note(target->open(&given, NULL, out),
-                          "-list-devices shows what there is, -device= chooses one, -target=interpreter needs none%s",
-                          options->on.validate ? ", -validate asked for checks" : "");
+                          "-list-devices lists the devices, -device= chooses one, -target=interpreter needs none%s",
+                          options->on.validate ? ", -validate requires the target's checks" : "");
 }
 
 vyre_status
@@ -119,7 +119,7 @@ print_device(void *user, const vyre_device_info *info)
   const vyre_target_ops *target = user;
   static const char *const kinds[] = {"other", "discrete GPU", "integrated GPU", "virtual GPU", "CPU"};
   printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
-         info->usable ? "" : ", not usable: lacks what the target needs");
+         info->usable ? "" : ", not usable: lacks required features");
   printf("   driver: %s%s%s\n   memory: %" PRIu64 " MiB, %" PRIu64
          " MiB of it for this process; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
          info->driver, info->architecture[0] ? "; compiles for " : "", info->architecture, info->memory >> 20, info->budget >> 20,
@@ -134,7 +134,7 @@ print_device(void *user, const vyre_device_info *info)
     WORDS(title, controls, info->float_controls >> 5 * k & 31u);
   }
   if (!info->free_float_controls)
-    printf("   float controls of one kind bind another's\n");
+    printf("   float controls of different widths depend on each other\n");
   WORDS("capabilities", capabilities, info->capabilities);
   WORDS("queues", queues, info->queues);
   printf("   ranges: storage buffers of at most %" PRIu64 " bytes, uniform buffers %" PRIu64 ", push constants %u\n",
@@ -154,7 +154,7 @@ list_target(const run_options *options, run_target target)
   return VYRE_OK;
 }
 
-/* Of the target that was named; else of all, and one that has none is no error. */
+/* Lists the devices of -target, or of all targets, of which those without devices are not an error. */
 vyre_status
 run_list_devices(const run_options *options)
 {
