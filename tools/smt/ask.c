@@ -1,4 +1,4 @@
-/* Asking z3.
+/* Runs z3.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "smt.h"
@@ -14,13 +14,13 @@ smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
 {
   const char *z3 = getenv("Z3");
   char command[512];
-  const int file = memfd_create("vyre-smt", 0); /* z3 has it, too */
+  const int file = memfd_create("vyre-smt", 0); /* inherited by z3 */
   if (file < 0) {
-    fprintf(report, "no memory for z3's answer\n");
+    fprintf(report, "out of memory for the answer of z3\n");
     return NULL;
   }
   snprintf(command, sizeof command, "'%s' -smt2 -in >/dev/fd/%d", z3 ? z3 : "z3", file);
-  signal(SIGPIPE, SIG_IGN); /* a z3 that ends early is known by its answer */
+  signal(SIGPIPE, SIG_IGN); /* an early end of z3 is detected by the incomplete answer */
   FILE *pipe = popen(command, "w");
   int status = -1;
   if (pipe) {
@@ -28,7 +28,7 @@ smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
     status = pclose(pipe);
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) >= 126) {
-    fprintf(report, "z3 does not run (%s)\nFix: install the package z3 (scripts/install-packages.sh tests installs all)\n",
+    fprintf(report, "z3 does not run (%s)\nFix: install the package z3, for example with `scripts/install-packages.sh tests`\n",
             z3 ? z3 : "z3");
     close(file);
     return NULL;

@@ -1,4 +1,4 @@
-/* Writing terms.
+/* Writes terms.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "smt.h"
@@ -49,7 +49,7 @@ smt_sort(FILE *to, vyre_kind kind, bool raw)
 
 static void over_bits(FILE *to, const char *what, vyre_kind kind, const char *suffix);
 
-/* Whether it is a name that smt_prelude defines. */
+/* Returns whether smt_prelude defines the name. */
 static bool
 is_defined(const char *name, size_t length)
 {
@@ -165,8 +165,8 @@ over_bits(FILE *to, const char *what, vyre_kind kind, const char *suffix)
 
 /* ---- conversions ---------------------------------------------------------------------------------------------------- */
 
-/* Toward zero; beyond the range its end, a NaN 0.  The range's ends are powers of two: one too large for the float type is an
- * infinity there, and only an infinity is beyond it. */
+/* Rounds toward zero, saturates, and converts NaN to 0.  The bounds are powers of two.  A bound that is too large for the float
+ * type is an infinity, and only an infinity reaches it. */
 static void
 float_to_int(FILE *to, vyre_kind from, vyre_kind kind, bool undefined, const char *suffix)
 {

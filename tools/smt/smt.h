@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* An op of terms.def.  Operands are x, y, z; of a tuple z, its parts z and z1. */
+/* An op of terms.def.  Operands are x, y and z.  The parts of a tuple operand z are z and z1. */
 typedef struct smt_op {
   vyre_opcode op;
   uint32_t kinds; /* 1 << kind of the first operand; integers of both signs have their term under the unsigned kind */
@@ -22,17 +22,17 @@ typedef struct smt_op {
 extern const smt_op smt_ops[];
 extern const uint32_t smt_op_count;
 
-/* NULL: there is no term. */
+/* Returns NULL if there is no term. */
 const smt_op *smt_find(vyre_opcode op, vyre_kind kind);
 
 void smt_sort(FILE *to, vyre_kind kind, bool raw);
 void smt_prelude(FILE *to, vyre_kind kind, bool raw, const char *suffix);
-/* A term as terms.def has it, with its $ letters replaced for the kind, and what begins with @ written out. */
+/* Writes a term of terms.def, with its $ letters replaced for the kind.  A term that begins with @ is expanded over the bits. */
 void smt_term(FILE *to, vyre_kind kind, const char *term, const char *suffix);
-/* `convert` of x, or where a relaxed program's is undefined. */
+/* Writes the `convert` of x, or with `undefined` the condition in which a relaxed program's is undefined. */
 void smt_convert(FILE *to, vyre_kind from, vyre_kind kind, bool undefined, const char *suffix);
 
-/* Sends what `write` writes to z3 ($Z3, or `z3`); gives its answer (owned by the caller), or NULL with a report. */
+/* Runs z3 ($Z3, or `z3`) on the text that `write` writes.  Returns its answer, owned by the caller, or NULL after a report. */
 char *smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct options {
   const char *output, *depfile, *emit, *name, *help;
   name_list inputs;
   option_texts responses;
-  bool to_plugin; /* of emit */
+  bool to_plugin; /* -emit=plugin */
 } options;
 
 #define AT(field) offsetof(options, field)
@@ -28,20 +28,19 @@ static const option_row rows[] = {
      OPTION_WORD,
      AT(emit),
      "c|vir|plugin",
-     "c, the default: each phase as a C function; vir: as a program, its functions put in; plugin: a C file for a plugin to be "
-     "linked "
-     "with, which defines NAME_phases"},
-    {.name = "name", OPTION_TEXT, AT(name), "NAME", "that name; default: FILE's"},
-    {.name = "o", OPTION_TEXT, AT(output), "FILE", "write there; default: standard output"},
-    {.name = "depfile", OPTION_TEXT, AT(depfile), "FILE", "write there, for make and ninja, which files were read"},
+     "the output: c, the default, each phase as a C function; vir, each phase as a program with its functions inlined; plugin, a "
+     "C file that defines NAME_phases, for a plugin"},
+    {.name = "name", OPTION_TEXT, AT(name), "NAME", "the prefix of NAME_phases. Default: the name of the input"},
+    {.name = "o", OPTION_TEXT, AT(output), "FILE", "write the output to FILE. Default: standard output"},
+    {.name = "depfile", OPTION_TEXT, AT(depfile), "FILE", "write the list of files that were read to FILE, for make and ninja"},
     OPTION_HELP_ROWS(AT(help)),
 };
 
 static const option_table table = {
     .program = "vyre-kernelc",
     .usage = "[options] FILE.vir",
-    .about = "Compiles the phases of a GPU pass, after checking that they do what phases may.\n",
-    .after = "What stands in such a file: docs/gpu-passes.md.  Exit codes: 0 done, 1 the file is wrong, 2 wrong use.\n",
+    .about = "Checks and compiles the phases of a GPU pass.\n",
+    .after = "docs/gpu-passes.md describes the input.  Exit codes: 0 done, 1 the file is wrong, 2 wrong use.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .inputs = AT(inputs),
@@ -49,9 +48,9 @@ static const option_table table = {
 
 enum { MOST_NAME = 64 };
 
-/* Of FILE without its folders and what follows its first dot. */
+/* Writes the name of the file without folders, up to its first dot. */
 static void
-name_after(const char *path, char out[MOST_NAME])
+derive_name(const char *path, char out[MOST_NAME])
 {
   const char *name = path_name(path);
   snprintf(out, MOST_NAME, "%.*s", (int)strcspn(name, "."), name);
@@ -63,15 +62,15 @@ check_options(options *o, char name[MOST_NAME])
   if (o->inputs.count == 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a file with the phases of a pass; -help lists the options");
   if (o->inputs.count > 1)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: one file is one pass, and includes others",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: give one file, which may include others",
                       o->inputs.names[0], o->inputs.names[1]);
-  name_after(o->inputs.names[0], name);
+  derive_name(o->inputs.names[0], name);
   if (!o->name)
     o->name = name;
   o->to_plugin = o->emit && strcmp(o->emit, "plugin") == 0;
   if (o->to_plugin && (strlen(o->name) >= MOST_NAME || !text_is_identifier(o->name, strlen(o->name))))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is no name for C\nFix: -name=NAME, of letters, digits and _, %u at most", o->name,
-                      MOST_NAME - 1);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not a name in C\nFix: give -name=NAME, with at most %u letters, digits and _",
+                      o->name, MOST_NAME - 1);
   return VYRE_OK;
 }
 
@@ -121,7 +120,7 @@ compile(kernel_file *file, const options *o, vyre_module *module, vyre_bytes *ou
 static vyre_status
 compile_to_file(const options *o, vyre_bytes *out)
 {
-  static kernel_file file; /* it is large */
+  static kernel_file file; /* too large for the stack */
   vyre_module *module = NULL;
   VYRE_TRY(vyre_module_create(NULL, 1u << 20, &module));
   vyre_status status = compile(&file, o, module, out);

@@ -1,4 +1,4 @@
-/* vyre-mega: runs a queue of items from a text file by the megakernel, and prints what came of it.
+/* vyre-mega: runs the items of a text file on the megakernel, and prints their results.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 static vyre_status
-take_handler(const char *text, void *fields)
+add_handler(const char *text, void *fields)
 {
   return mega_handlers_add(&((mega_options *)fields)->handlers, text);
 }
@@ -20,25 +20,39 @@ take_handler(const char *text, void *fields)
 
 static const option_row rows[] = {
     {.name = "Ring", OPTION_SECTION},
-    {.name = "priority", OPTION_FLAG, AT(by_priority), NULL, "the upper priorities first"},
-    {.name = "live", OPTION_FLAG, AT(is_live), NULL, "a kernel that is kept running takes them one by one"},
+    {.name = "priority", OPTION_FLAG, AT(by_priority), NULL, "run items of higher priority first"},
+    {.name = "live", OPTION_FLAG, AT(is_live), NULL, "keep the kernel running, and publish items one by one"},
     {.name = "slots",
      OPTION_NUMBER,
      AT(slots),
      "N",
-     "of the ring (64); a longer queue is several dispatches",
+     "the number of slots of the ring. A longer queue is several dispatches. Default: 64",
      .least = 1,
      .most = VYRE_MEGA_MOST_SLOTS},
-    {.name = "observables", OPTION_NUMBER, AT(observables), "N", "words for results (64)", .most = VYRE_MEGA_MOST_OBSERVABLES},
-    {.name = "Looking on", OPTION_SECTION},
-    {.name = "log", OPTION_TEXT, AT(log_path), "FILE", "append the items, and how they end, to a log for replay"},
-    {.name = "watch", OPTION_FLAG, AT(watches), NULL, "with -live: a line of telemetry on the error stream, five a second"},
-    {.name = "metrics", OPTION_TEXT, AT(metrics_path), "FILE", "with -live: telemetry at the end, as Prometheus takes it"},
+    {.name = "observables",
+     OPTION_NUMBER,
+     AT(observables),
+     "N",
+     "the number of words for results. Default: 64",
+     .most = VYRE_MEGA_MOST_OBSERVABLES},
+    {.name = "Reports", OPTION_SECTION},
+    {.name = "log", OPTION_TEXT, AT(log_path), "FILE", "append the items and their ends to a log for replay"},
+    {.name = "watch",
+     OPTION_FLAG,
+     AT(watches),
+     NULL,
+     "with -live print a line of telemetry on standard error, five times a second"},
+    {.name = "metrics", OPTION_TEXT, AT(metrics_path), "FILE", "with -live write telemetry at the end, in Prometheus' text format"},
     {.name = "Handlers", OPTION_SECTION},
-    {.name = "handlers", OPTION_TEXT, AT(handlers_path), "FILE", "functions of .vir"},
-    {.name = "op", OPTION_TAKEN, 0, "CODE:FUNCTION", "which of them is for an op code; any number of these", .take = take_handler},
+    {.name = "handlers", OPTION_TEXT, AT(handlers_path), "FILE", "read functions from FILE, in .vir"},
+    {.name = "op",
+     OPTION_TAKEN,
+     0,
+     "CODE:FUNCTION",
+     "run FUNCTION for items with this op code. May be repeated",
+     .take = add_handler},
     {.name = "Device", OPTION_SECTION},
-    {.name = "target", OPTION_TEXT, AT(target_name), "NAME", "where; the names are below, the first is the default"},
+    {.name = "target", OPTION_TEXT, AT(target_name), "NAME", "run on this target; the names are below. Default: the first"},
     OPTION_DEVICE_ROWS(AT_DEVICE),
     OPTION_HELP_ROWS(AT(help)),
 };
@@ -46,17 +60,16 @@ static const option_row rows[] = {
 static const option_table table = {
     .program = "vyre-mega",
     .usage = "[options] FILE | [options] replay LOG",
-    .about =
-        "Runs the items of FILE by the megakernel, and prints what came of each, the counters, the debug log and the results.\n"
-        "An item a line; from # on it is a comment:\n"
-        "\n"
-        "  OP [tenant=N] [priority=CRITICAL|HIGH|NORMAL|LOW|IDLE] ARGUMENT...\n"
-        "\n"
-        "OP is a code, or nop, store, add, load, swap, copy, fence, print or shutdown: docs/megakernel.md has what each does.\n"
-        "\n"
-        "`replay LOG` runs the items that -log appended to LOG, and says which end otherwise than they did.\n",
-    .after = "Exit codes: 0 all are DONE (or ended as they did), 1 some are not, or the file is wrong, 2 wrong use, 3 the device\n"
-             "failed.\n",
+    .about = "Runs the items of FILE on the megakernel, and prints the end of each, the counters, the debug log and the results.\n"
+             "Each line is an item. # begins a comment:\n"
+             "\n"
+             "  OP [tenant=N] [priority=CRITICAL|HIGH|NORMAL|LOW|IDLE] ARGUMENT...\n"
+             "\n"
+             "OP is a code, or nop, store, add, load, swap, copy, fence, print or shutdown (docs/megakernel.md).\n"
+             "\n"
+             "`replay LOG` runs the items that -log appended to LOG, and reports those with another end.\n",
+    .after = "Exit codes: 0 all items are DONE (or end as in the log), 1 some are not, or the file is wrong, 2 wrong use, 3 the\n"
+             "device failed.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .inputs = AT(inputs),
@@ -67,7 +80,7 @@ print_help(const char *format)
 {
   VYRE_TRY(console_help(&table, format, VYRE_VERSION));
   if (strcmp(format, "text") == 0) {
-    fputs("\nWhere it runs:\n\n", stdout);
+    fputs("\nTargets:\n\n", stdout);
     for (const vyre_target_ops *const *at = vyre_targets; *at; at++)
       printf("  %-12s %s\n", (*at)->name, (*at)->summary);
   }
@@ -84,15 +97,15 @@ static vyre_status
 check_options(mega_options *o)
 {
   if ((o->watches || o->metrics_path) && !o->is_live)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is of a live kernel\nFix: -live, too", o->watches ? "watch" : "metrics");
-  if (o->is_live && !o->on.timeout.text) /* one launch goes on to the end, and hangs not */
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s needs -live\nFix: add -live", o->watches ? "watch" : "metrics");
+  if (o->is_live && !o->on.timeout.text) /* the one launch runs as long as the program */
     o->on.timeout.value = 0;
   if (o->inputs.count != 1 && !is_replay(o))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: vyre-mega [options] FILE; -help shows more",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: give one file, vyre-mega [options] FILE; -help lists the options",
                       o->inputs.count ? "more than one file" : "no file");
   o->target = o->target_name ? vyre_target_find(o->target_name) : vyre_targets[0];
   if (!o->target)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%s'\nFix: vyre-mega -help lists them", o->target_name);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%s'\nFix: give a name from the list of vyre-mega -help", o->target_name);
   return VYRE_OK;
 }
 

@@ -1,4 +1,4 @@
-/* vyre-mega's own declarations: a queue as text, and the options.
+/* The declarations of vyre-mega: a queue as text, and the options.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_MEGA_H
@@ -16,17 +16,17 @@ typedef struct mega_options {
   name_list inputs;
   option_texts responses;
   bool by_priority, is_live, watches;
-  const vyre_target_ops *target; /* of that name */
+  const vyre_target_ops *target; /* the target `target_name` */
   mega_handlers handlers;
 } mega_options;
 
-/* A line of the file. */
+/* An item of the file or the log. */
 typedef struct mega_line {
   vyre_mega_item item;
-  uint32_t number; /* in the file */
-  const char *text;
+  uint32_t number;  /* line in the file, or number in the log */
+  const char *text; /* not terminated */
   size_t length;
-  bool is_known; /* of a log, how it ended then: */
+  bool is_known; /* the log has the item's end: the next two fields */
   uint32_t state, reason;
 } mega_line;
 
@@ -36,24 +36,25 @@ typedef struct mega_queue {
   uint32_t count;
 } mega_queue;
 
-/* An error has the line. */
+/* Reads a queue from a file.  Errors have the number of the line. */
 VYRE_MUST_USE vyre_status mega_queue_read(const char *path, mega_queue *out);
-/* The items of a log; `out_dropped` counts bytes that are damaged. */
+/* Reads the items of a log.  *out_dropped is the number of unreadable bytes at the end. */
 VYRE_MUST_USE vyre_status mega_queue_replay(const char *path, mega_queue *out, uint64_t *out_dropped);
 void mega_queue_free(mega_queue *queue);
 
-/* Runs it and prints what came of each line; `out_faults` counts those that ended FAULT, or did not end; of a log those that ended
- * otherwise than then. */
+/* Runs the queue and prints the end of each item.  *out_faults is the number of items that did not end as DONE, or not as in their
+ * log. */
 VYRE_MUST_USE vyre_status mega_run(const mega_options *options, const mega_queue *queue, uint32_t *out_faults);
 
-/* ---- watch.c: a line of telemetry on the error stream, again and again ---------------------------------------------------- */
+/* ---- watch.c: telemetry on standard error --------------------------------------------------------------------------------- */
 
 typedef struct mega_watch mega_watch;
 
+/* Starts a thread that prints a line five times a second. */
 VYRE_MUST_USE vyre_status mega_watch_start(vyre_mega_live *live, mega_watch **out);
-/* With a last line.  NULL is ignored. */
+/* Stops the thread and prints a last line.  NULL is ignored. */
 VYRE_MUST_USE vyre_status mega_watch_stop(mega_watch *watch);
-/* Prometheus' text. */
+/* Writes telemetry in Prometheus' text format. */
 VYRE_MUST_USE vyre_status mega_write_metrics(vyre_mega_live *live, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* A queue as text: an item a line.
+/* A queue as text, with an item on each line.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
@@ -45,7 +45,7 @@ read_priority(const char *word, uint32_t *out)
   return read_number(word, out) && *out < VYRE_MEGA_LEVELS;
 }
 
-/* False: the word is none of a line's. */
+/* Reads a word after the op code.  Returns false if it is not valid. */
 static bool
 read_word(const char *word, uint32_t *args, vyre_mega_item *item)
 {
@@ -62,7 +62,7 @@ read_line(const char *path, mega_line *line)
   char copy[1024], *rest = copy;
   uint32_t args = 0, words = 0;
   if (line->length >= sizeof copy)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s:%" PRIu32 ": the line is too long\nFix: an op code, and 12 arguments at most", path,
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s:%" PRIu32 ": the line is too long\nFix: give an op code and at most 12 arguments", path,
                       line->number);
   memcpy(copy, line->text, line->length);
   copy[line->length] = '\0';
@@ -70,9 +70,9 @@ read_line(const char *path, mega_line *line)
   for (char *word; (word = strtok_r(rest, " \t\r", &rest)); words++)
     if (words ? !read_word(word, &args, &line->item) : !read_op(word, &line->item.op))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s:%" PRIu32 ": '%s' is no %s\n"
-                        "Fix: OP [tenant=N] [priority=NAME] ARGUMENT..., with a code or a name, and at most 12 numbers",
-                        path, line->number, word, words ? "tenant, priority or argument" : "op code");
+                        "%s:%" PRIu32 ": '%s' is not %s\n"
+                        "Fix: write OP [tenant=N] [priority=NAME] ARGUMENT..., with a code or a name, and at most 12 numbers",
+                        path, line->number, word, words ? "a tenant, priority or argument" : "an op code");
   return VYRE_OK;
 }
 
@@ -108,11 +108,11 @@ mega_queue_read(const char *path, mega_queue *out)
     return VYRE_OUT_OF_MEMORY("for a queue");
   VYRE_TRY(read_lines(path, out));
   if (out->count == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: there is no item\nFix: an item a line, such as: store 77 160", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the file has no items\nFix: write an item on each line, such as: store 77 160", path);
   return VYRE_OK;
 }
 
-/* As a line of a queue has it, without zeros at the end. */
+/* Writes the item as a line of a queue, without zeros at the end. */
 static vyre_status
 write_line(const vyre_mega_item *item, vyre_bytes *out)
 {
@@ -129,7 +129,7 @@ write_line(const vyre_mega_item *item, vyre_bytes *out)
 }
 
 static vyre_status
-take_logs(const vyre_mega_logs *logs, mega_queue *out)
+copy_log(const vyre_mega_logs *logs, mega_queue *out)
 {
   out->lines = calloc(logs->count + 1, sizeof *out->lines);
   if (!out->lines)
@@ -151,19 +151,20 @@ take_logs(const vyre_mega_logs *logs, mega_queue *out)
   return VYRE_OK;
 }
 
-/* Returns an error if the log is damaged before its end or has no item.  A last record that was cut off is what a stop leaves. */
+/* Returns an error if the log is damaged before its end or has no items.  An incomplete last record is not an error, because a
+ * stopped run leaves one. */
 static vyre_status
 check_log(const char *path, const vyre_mega_logs *logs)
 {
   if (logs->count && logs->dropped < VYRE_MEGA_LOG_RECORD)
     return VYRE_OK;
   if (logs->dropped == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: there is no item\nFix: the log of a run that had items", path);
-  return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: the record at byte %" PRIu64 ", after %" PRIu64 " item%s, is damaged, and %" PRIu64
-                    " bytes cannot be read\n"
-                    "Fix: another copy of the log; a file of its first %" PRIu64 " bytes is a log of what is before the damage",
-                    path, logs->bytes, logs->count, logs->count == 1 ? "" : "s", logs->dropped, logs->bytes);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the log has no items\nFix: give the log of a run that had items", path);
+  return VYRE_ERROR(
+      VYRE_CODE_INPUT,
+      "%s: the record at byte %" PRIu64 ", after %" PRIu64 " item%s, is damaged, and %" PRIu64 " bytes cannot be read\n"
+      "Fix: use another copy of the log, or its first %" PRIu64 " bytes, which are a log of the items before the damage",
+      path, logs->bytes, logs->count, logs->count == 1 ? "" : "s", logs->dropped, logs->bytes);
 }
 
 vyre_status
@@ -175,7 +176,7 @@ mega_queue_replay(const char *path, mega_queue *out, uint64_t *out_dropped)
   *out_dropped = logs.dropped;
   vyre_status status = check_log(path, &logs);
   if (!status)
-    status = take_logs(&logs, out);
+    status = copy_log(&logs, out);
   vyre_mega_logs_free(&logs);
   return status;
 }

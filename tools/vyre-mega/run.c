@@ -1,4 +1,4 @@
-/* A queue on a target: by dispatches of as many items as the ring has slots, or live, item by item.
+/* Runs a queue on a target: by dispatches of as many items as the ring has slots, or live, item by item.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
@@ -12,8 +12,8 @@ typedef struct run {
   const mega_options *options;
   const mega_queue *queue;
   vyre_mega *mega;
-  vyre_mega_log *log; /* NULL: there is none */
-  uint64_t *numbers;  /* of lines, in the log */
+  vyre_mega_log *log; /* or NULL */
+  uint64_t *numbers;  /* by line: the item's number in the log */
   uint32_t slots, faults;
 } run;
 
@@ -23,7 +23,7 @@ log_line(run *r, uint32_t k)
   return r->log ? vyre_mega_log_item(r->log, &r->queue->lines[k].item, &r->numbers[k]) : VYRE_OK;
 }
 
-/* Of a log an item that ended as it did then is right. */
+/* Returns whether the item ended as DONE, or as in its log. */
 static bool
 is_right(const mega_line *line, const vyre_mega_slot *slot)
 {
@@ -54,7 +54,7 @@ print_control(const void *image, size_t size, const vyre_mega_control *control)
       printf("op %" PRIu32 ": %" PRIu32 "\n", op, control->metrics[op]);
   for (uint32_t i = 0; image && i < control->observables; i++) {
     uint32_t value;
-    vyre_status_free(vyre_mega_observable(image, size, i, &value)); /* there are so many */
+    vyre_status_free(vyre_mega_observable(image, size, i, &value)); /* cannot fail: i is below their number */
     if (value)
       printf("observable %" PRIu32 ": %" PRIu32 "\n", i, value);
   }
@@ -79,7 +79,7 @@ typedef struct images {
   vyre_mega_results results;
 } images;
 
-/* The slot in which each priority's next item goes: its partition's, or any. */
+/* Publishes lines from `first` on until the ring or a priority's partition is full.  Writes the slot of each. */
 static vyre_status
 fill_ring(run *r, images *i, uint32_t first, uint32_t *slots, uint32_t *out_count)
 {

@@ -22,9 +22,9 @@ struct mega_watch {
   pthread_cond_t woken;
 };
 
-/* On a terminal it takes the place of the line before it. */
+/* Prints a line.  On a terminal it replaces the previous one. */
 static vyre_status
-print(mega_watch *w, bool is_last)
+print_line(mega_watch *w, bool is_last)
 {
   vyre_mega_telemetry now;
   VYRE_TRY(vyre_mega_telemetry_take(w->live, &now));
@@ -52,7 +52,7 @@ run(void *user)
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&w->woken, &w->lock, &until);
     if (!w->stops)
-      w->status = print(w, false);
+      w->status = print_line(w, false);
   }
   pthread_mutex_unlock(&w->lock);
   return NULL;
@@ -70,7 +70,7 @@ mega_watch_start(vyre_mega_live *live, mega_watch **out)
   pthread_cond_init(&w->woken, NULL);
   vyre_status status = vyre_mega_telemetry_take(live, &w->last);
   if (!status && pthread_create(&w->thread, NULL, run, w) != 0)
-    status = VYRE_ERROR(VYRE_CODE_DEVICE, "there is no thread for -watch\nFix: leave -watch out");
+    status = VYRE_ERROR(VYRE_CODE_DEVICE, "cannot create a thread for -watch\nFix: leave out -watch");
   if (status) {
     free(w);
     return status;
@@ -89,7 +89,7 @@ mega_watch_stop(mega_watch *w)
   pthread_cond_signal(&w->woken);
   pthread_mutex_unlock(&w->lock);
   pthread_join(w->thread, NULL);
-  vyre_status status = w->status ? w->status : print(w, true);
+  vyre_status status = w->status ? w->status : print_line(w, true);
   pthread_cond_destroy(&w->woken);
   pthread_mutex_destroy(&w->lock);
   free(w);

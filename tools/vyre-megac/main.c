@@ -23,7 +23,7 @@ typedef struct options {
 } options;
 
 static vyre_status
-take_handler(const char *text, void *fields)
+add_handler(const char *text, void *fields)
 {
   return mega_handlers_add(&((options *)fields)->handlers, text);
 }
@@ -36,22 +36,27 @@ static const option_row rows[] = {
      OPTION_WORD,
      AT(build),
      "once|priority|persistent|persistent-priority",
-     "how it goes over the ring; default: once"},
-    {.name = "op", OPTION_TAKEN, 0, "CODE:FUNCTION", "what items of this op code do; any number of these", .take = take_handler},
-    {.name = "fused", OPTION_TEXT, AT(fused), "FUNCTION", "what all items do, whatever their op code"},
-    {.name = "data", OPTION_FLAG, AT(has_data), NULL, "there is a fifth buffer, which handlers are given"},
+     "the kernel's loop over the ring. Default: once"},
+    {.name = "op",
+     OPTION_TAKEN,
+     0,
+     "CODE:FUNCTION",
+     "call FUNCTION for items with this op code. May be repeated",
+     .take = add_handler},
+    {.name = "fused", OPTION_TEXT, AT(fused), "FUNCTION", "call FUNCTION for all items, regardless of their op code"},
+    {.name = "data", OPTION_FLAG, AT(has_data), NULL, "add a fifth buffer, and pass it to handlers"},
     {.name = "Output", OPTION_SECTION},
-    {.name = "emit", OPTION_WORD, AT(emit), "c|vir", "c, the default: for a cpu; vir: to be looked at"},
-    {.name = "name", OPTION_TEXT, AT(name), "NAME", "of the C function; default: mega"},
-    {.name = "o", OPTION_TEXT, AT(output), "FILE", "write there; default: standard output"},
+    {.name = "emit", OPTION_WORD, AT(emit), "c|vir", "the output format. Default: c, for a CPU"},
+    {.name = "name", OPTION_TEXT, AT(name), "NAME", "the name of the C function. Default: mega"},
+    {.name = "o", OPTION_TEXT, AT(output), "FILE", "write the output to FILE. Default: standard output"},
     OPTION_HELP_ROWS(AT(help)),
 };
 
 static const option_table table = {
     .program = "vyre-megac",
     .usage = "[options] [FILE.vir]",
-    .about = "Puts the megakernel and the functions of FILE.vir together, and compiles them.\n",
-    .after = "What a handler is: docs/megakernel.md.  Exit codes: 0 done, 1 the file is wrong, 2 wrong use.\n",
+    .about = "Compiles the megakernel with the functions of FILE.vir as handlers.\n",
+    .after = "docs/megakernel.md describes handlers.  Exit codes: 0 done, 1 the file is wrong, 2 wrong use.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .inputs = AT(inputs),
@@ -99,7 +104,7 @@ run(const options *o)
   vyre_bytes source = {0}, text = {0}, out = {0};
   vyre_module *module = NULL;
   if (o->inputs.count > 1)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: one file with all functions", o->inputs.names[0],
+    return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: give one file with all functions", o->inputs.names[0],
                       o->inputs.names[1]);
   vyre_status status = o->inputs.count ? mega_handlers_read(o->inputs.names[0], &source) : VYRE_OK;
   program.source = source.data;

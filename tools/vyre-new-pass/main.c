@@ -1,6 +1,6 @@
-/* vyre-new-pass: makes a folder with a pass that builds, and its tests, to begin from.
+/* vyre-new-pass: makes a folder with a small pass and its tests.
  *
- * Its files are those of templates/, where @WORD@ stands for what the pass is called (templates.cmake makes C of them).
+ * The files are those of templates/, with each @WORD@ replaced by a name (templates.cmake converts them to C).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options/console.h"
@@ -24,33 +24,33 @@ typedef struct options {
 #define AT(field) offsetof(options, field)
 
 static const option_row rows[] = {
-    {.name = "gpu", OPTION_FLAG, AT(gpu), NULL, "a GPU pass: functions over one row, in .vir"},
-    {.name = "o", OPTION_TEXT, AT(folder), "DIR", "the folder, which is made; default: what stands after the dot of the name"},
+    {.name = "gpu", OPTION_FLAG, AT(gpu), NULL, "make a GPU pass: functions over one row, in .vir"},
+    {.name = "o", OPTION_TEXT, AT(folder), "DIR", "create this folder. Default: PASS"},
     OPTION_HELP_ROWS(AT(help)),
 };
 
 static const option_table table = {
     .program = "vyre-new-pass",
     .usage = "[options] PLUGIN.PASS",
-    .about = "Makes a folder with a small pass of that name, which builds and has tests, to begin from.\n",
-    .after = "How to go on: docs/writing-passes.md.  Exit codes: 0 done, 1 it cannot be written, 2 wrong use.\n",
+    .about = "Creates a folder with a small pass of that name and its tests.\n",
+    .after = "docs/writing-passes.md has the next steps.  Exit codes: 0 done, 1 a file cannot be written, 2 wrong use.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .inputs = AT(inputs),
     .files = AT(responses)};
 
-/* What stands for the words of the templates. */
+/* The replacements of the templates' words. */
 typedef struct names {
   const char *pass;       /* acme.two-fold */
   char plugin[MOST_NAME]; /* acme */
   char name[MOST_NAME];   /* two-fold */
-  char id[MOST_NAME];     /* two_fold: files are called so, as phases are named in C after their file */
+  char id[MOST_NAME];     /* two_fold: the name of files, because C names of phases derive from it */
   char kernels[MOST_NAME * 2];
   const char *also, *version;
 } names;
 
 typedef struct template_file {
-  const char *path; /* in the folder */
+  const char *path; /* relative to the folder */
   const char *const *lines;
   bool of_cpu, of_gpu;
 } template_file;
@@ -67,7 +67,7 @@ static const template_file files[] = {
     {"tests/leaves.expected", leaves_expected, true, true},
 };
 
-/* A part of the name: a letter, then letters, digits and '-', in lower case. */
+/* Returns whether the text is a part of a name: a lower-case letter, then lower-case letters, digits and '-'. */
 static bool
 is_part(const char *text, size_t length)
 {
@@ -79,13 +79,13 @@ static vyre_status
 find_names(const options *o, names *out)
 {
   if (o->inputs.count != 1)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: vyre-new-pass PLUGIN.PASS, as in 'acme.twice'; -help lists the options",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: give one name, PLUGIN.PASS, as in 'acme.twice'; -help lists the options",
                       o->inputs.count ? "more than one name" : "no name");
   const char *pass = o->inputs.names[0], *dot = strchr(pass, '.');
   if (!dot || !is_part(pass, (size_t)(dot - pass)) || !is_part(dot + 1, strlen(dot + 1)))
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "'%s' is no name of a pass of a plugin\nFix: PLUGIN.PASS, as in 'acme.twice': lower-case letters, digits and "
-                      "'-', each after a letter, at most %d",
+                      "'%s' is not a name of a plugin's pass\nFix: give PLUGIN.PASS, as in 'acme.twice'. Each part has at most %d "
+                      "lower-case letters, digits and '-', and begins with a letter",
                       pass, MOST_NAME - 1);
   out->pass = pass;
   snprintf(out->plugin, sizeof out->plugin, "%.*s", (int)(dot - pass), pass);
@@ -101,7 +101,7 @@ find_names(const options *o, names *out)
   return VYRE_OK;
 }
 
-/* What stands for the word, or NULL. */
+/* Returns the replacement of a word, or NULL. */
 static const char *
 text_of(const names *n, const char *word, size_t length)
 {
@@ -115,8 +115,9 @@ text_of(const names *n, const char *word, size_t length)
   return NULL;
 }
 
+/* Appends the line with its words replaced. */
 static vyre_status
-fill(const names *n, const char *line, vyre_bytes *out)
+fill_line(const names *n, const char *line, vyre_bytes *out)
 {
   while (*line) {
     const size_t plain = strcspn(line, "@");
@@ -130,18 +131,18 @@ fill(const names *n, const char *line, vyre_bytes *out)
       VYRE_TRY(vyre_bytes_append(out, text, strlen(text)));
       line += length + 2;
     } else {
-      VYRE_TRY(vyre_bytes_append(out, line++, 1)); /* of a kernel file: the name of a phase */
+      VYRE_TRY(vyre_bytes_append(out, line++, 1)); /* in a kernel file, the name of a function */
     }
   }
   return VYRE_OK;
 }
 
-/* A path in the folder, as a string. */
+/* Appends a terminated path in the folder. */
 static vyre_status
 fill_path(const names *n, const char *folder, const char *path, vyre_bytes *out)
 {
   VYRE_TRY(vyre_bytes_printf(out, "%s/", folder));
-  VYRE_TRY(fill(n, path, out));
+  VYRE_TRY(fill_line(n, path, out));
   return vyre_bytes_append(out, "", 1);
 }
 
@@ -151,7 +152,7 @@ write_file(const names *n, const char *folder, const template_file *file)
   vyre_bytes path = {0}, text = {0};
   vyre_status status = fill_path(n, folder, file->path, &path);
   for (const char *const *line = file->lines; *line && !status; line++)
-    status = fill(n, *line, &text);
+    status = fill_line(n, *line, &text);
   if (!status)
     status = vyre_file_write((const char *)path.data, text.data, text.size);
   vyre_bytes_free(&text);
@@ -165,12 +166,13 @@ make_folder(const char *path)
   if (mkdir(path, 0777) == 0)
     return VYRE_OK;
   if (errno == EEXIST)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is there already\nFix: -o=DIR names another folder", path);
-  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s\nFix: -o=DIR names another folder", path, strerror(errno));
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' already exists\nFix: name another folder with -o=DIR", path);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot create the folder '%s': %s\nFix: name another folder with -o=DIR", path,
+                    strerror(errno));
 }
 
 static vyre_status
-make(const options *o)
+make_pass(const options *o)
 {
   names n = {0};
   VYRE_TRY(find_names(o, &n));
@@ -196,7 +198,7 @@ main(int argc, char **argv)
   options o = {0};
   vyre_status status = option_table_parse(&table, argc, argv, &o);
   if (!status)
-    status = o.help ? console_help(&table, o.help, VYRE_VERSION) : make(&o);
+    status = o.help ? console_help(&table, o.help, VYRE_VERSION) : make_pass(&o);
   option_table_free(&table, &o);
   return console_end("vyre-new-pass", status, 0);
 }

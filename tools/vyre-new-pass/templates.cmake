@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# vyre_make_templates(FILE): writes the templates as C, lines of each, for main.c.  What is made of them is the user's: the line of the licence stays here.
+# vyre_make_templates(FILE): writes the templates as arrays of lines in C, for main.c.  License lines are removed, because the copies belong to users.
 function(vyre_make_templates out)
   set(text)
   foreach(template CMakeLists.txt cpu.c gpu.c gpu.vir check.cmake rewrites.vir rewrites.expected leaves.vir leaves.expected)

@@ -1,6 +1,6 @@
-/* Checking a claim by evaluating both sides: at every point where its variables have so few bits, else at edges and random points.
+/* Checks a claim by evaluating both sides: at all points if the variables have few bits, otherwise at edges and random points.
  *
- * Lanes are one: what z3 does not prove is arithmetic, not the moving of lanes.
+ * Values have one lane, because the claims that z3 does not prove are about arithmetic, not about moving lanes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prove.h"
@@ -18,7 +18,7 @@ typedef struct point {
 } point;
 
 typedef struct value {
-  uint64_t bits[2]; /* the second: of a tuple */
+  uint64_t bits[2]; /* the second for a tuple */
   bool undefined;
 } value;
 
@@ -49,12 +49,12 @@ kind_of(const question *q, uint32_t id)
   return q->kinds[q->rule->nodes[id].kind];
 }
 
-/* An op on scalars; of bfi, the third operand is a tuple of two. */
+/* Evaluates an op on scalars.  The third operand of bfi is a tuple of two. */
 static value
 evaluate_op(const question *q, uint32_t id, const value operands[3])
 {
   const rules_node *node = &q->rule->nodes[id];
-  vyre_value values[3][2], out[VYRE_EVAL_PARTS]; /* lane 0 alone is used */
+  vyre_value values[3][2], out[VYRE_EVAL_PARTS]; /* only lane 0 is used */
   vyre_eval_operand given[3] = {{0}};
   value made = {{operands[0].bits[0], operands[1].bits[0]}, false};
   if (node->op == VYRE_OP_tuple) {
@@ -113,7 +113,7 @@ is_nan(vyre_kind kind, uint64_t bits)
   return vyre_kind_is_float(kind) && (bits & mask_of(kind) >> 1) > infinity;
 }
 
-/* Whether the claim holds at the point; `out_applies`: the rule's conditions do. */
+/* Returns whether the claim holds at the point.  *out_applies is whether the rule's conditions hold. */
 static bool
 holds_at(const question *q, const point *at, bool *out_applies, value sides[2])
 {
@@ -131,7 +131,7 @@ holds_at(const question *q, const point *at, bool *out_applies, value sides[2])
          (sides[0].bits[0] == sides[1].bits[0] || (is_nan(kind, sides[0].bits[0]) && is_nan(kind, sides[1].bits[0])));
 }
 
-/* Numbers at which things go wrong, and any. */
+/* Returns an edge value or a random one. */
 static uint64_t
 sample(vyre_kind kind, uint64_t *seed)
 {
@@ -170,11 +170,11 @@ report_point(const question *q, const point *at, const value sides[2], FILE *rep
   for (uint32_t v = 0; v < q->rule->variable_count; v++)
     fprintf(report, "%s%s = 0x%" PRIx64 "%s", v ? ", " : " at ", q->rule->variables[v].name, at->bits[v],
             at->undefined[v] ? " (undefined)" : "");
-  fprintf(report, ": the pattern gives 0x%" PRIx64 ", the replacement 0x%" PRIx64 "%s\n", sides[0].bits[0], sides[1].bits[0],
+  fprintf(report, ": the pattern is 0x%" PRIx64 ", the replacement 0x%" PRIx64 "%s\n", sides[0].bits[0], sides[1].bits[0],
           sides[1].undefined ? " (undefined)" : "");
 }
 
-/* Point n of all there are; or, by `seed`, any one, where variables may be undefined. */
+/* Returns point number n of all points, or with `seed` a random one, at which variables may be undefined. */
 static point
 make_point(const question *q, uint64_t n, uint64_t *seed)
 {

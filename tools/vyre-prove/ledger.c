@@ -1,6 +1,6 @@
-/* The ledger: a text file, a line a rule, in the order of the rules.
+/* The ledger: a text file with a line for each rule, in the order of the rules.
  *
- * A rule's hash is that of its text without comments and spaces: moving it or laying it out anew changes nothing.
+ * The hash covers a rule's text without comments and spaces, so a rule can be moved and formatted.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prove.h"
@@ -19,7 +19,7 @@
 
 typedef struct line {
   uint64_t hash;
-  uint64_t points; /* of each question that z3 left open; 0: proven */
+  uint64_t points; /* evaluated for each question that z3 left open; 0 if all are proven */
   char name[RULES_NAME];
 } line;
 
@@ -55,7 +55,7 @@ ledger_read(const char *file, bool may_be_missing, FILE *report)
     return made;
   vyre_status status = vyre_file_read_as(file, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &bytes);
   if (status) {
-    fprintf(report, "vyre-prove: error: the ledger: %s\nFix: -update writes it\n", vyre_status_text(status));
+    fprintf(report, "vyre-prove: error: the ledger: %s\nFix: write the ledger with -update\n", vyre_status_text(status));
     vyre_status_free(status);
     free(made);
     return NULL;
@@ -71,7 +71,8 @@ ledger_read(const char *file, bool may_be_missing, FILE *report)
     if (made->count == RULES_MOST || sscanf(text, "%16" SCNx64 " %31s %47s", &l->hash, word, l->name) != 3 ||
         (strcmp(word, "proven") != 0 && sscanf(word, "checked=%" SCNu64, &l->points) != 1)) {
       fprintf(report,
-              "%s:%u: error: expected a hash, 'proven' or 'checked=N', and a rule's name\nFix: scripts/prove.sh writes it anew\n",
+              "%s:%u: error: expected a hash, 'proven' or 'checked=N', and a rule's name\nFix: write the ledger with "
+              "scripts/prove.sh\n",
               file, number);
       vyre_bytes_free(&bytes);
       free(made);
@@ -130,7 +131,7 @@ ledger_stale(const ledger *known, const rules_set *set, FILE *report)
     for (uint32_t k = 0; k < set->count && !found; k++)
       found = strcmp(set->rules[k].name, known->lines[i].name) == 0 && hash_of(&set->rules[k]) == known->lines[i].hash;
     if (!found)
-      fprintf(report, "%s: the ledger has a rule of that name that is no more\nFix: scripts/prove.sh writes it anew\n",
+      fprintf(report, "%s: this rule of the ledger has changed or was removed\nFix: write the ledger with scripts/prove.sh\n",
               known->lines[i].name);
     stale += !found;
   }

@@ -1,4 +1,4 @@
-/* vyre-prove: asks z3 whether rewrite rules hold.
+/* vyre-prove: proves rewrite rules with z3.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "smt/smt.h"
@@ -31,48 +31,53 @@ static const option_row rows[] = {
      OPTION_NUMBER,
      AT(limit),
      "N",
-     "z3's work a question, in its own units (default 2000000, about two seconds); 0: none",
+     "limit the work of z3 for a question, in its own units; 0 for no limit. Default: 2000000, about two seconds",
      .most = MOST_LIMIT},
     {.name = "points",
      OPTION_NUMBER,
      AT(points),
      "N",
-     "evaluate what z3 leaves open at so many points (default 100000), at all where the variables have 24 bits or fewer together",
+     "evaluate questions that z3 leaves open at N points, or at all points if the variables have at most 24 bits together. "
+     "Default: 100000",
      .least = 1,
      .most = MOST_POINTS},
-    {.name = "only", OPTION_TEXT, AT(only), "NAME", "this rule alone"},
+    {.name = "only", OPTION_TEXT, AT(only), "NAME", "check only this rule"},
     {.name = "j",
      OPTION_NUMBER,
      AT(jobs),
      "N",
-     "so many z3 and threads at a time (default 2, at most 16)",
+     "run N threads, each with a z3, at most 16. Default: 2",
      OPTION_JOINED | OPTION_LAST,
      1,
      MOST_JOBS},
-    {.name = "print", OPTION_FLAG, AT(print), NULL, "print the questions only"},
+    {.name = "print", OPTION_FLAG, AT(print), NULL, "only print the questions"},
 
-    {.name = "What was found before", OPTION_SECTION},
-    {.name = "ledger", OPTION_TEXT, AT(ledger), "FILE", "rules that were found to hold before: a rule left open must be in it"},
+    {.name = "Ledger", OPTION_SECTION},
+    {.name = "ledger",
+     OPTION_TEXT,
+     AT(ledger),
+     "FILE",
+     "read the rules that are known to hold. A rule that z3 leaves open must be there"},
     {.name = "update",
      OPTION_FLAG,
      AT(update),
      NULL,
-     "write the ledger, with what holds; rules that it has are not asked about again"},
-    {.name = "fresh", OPTION_FLAG, AT(fresh), NULL, "but for -update all are"},
+     "write the rules that hold to the ledger. Rules that it already has are not checked again"},
+    {.name = "fresh", OPTION_FLAG, AT(fresh), NULL, "with -update check all rules again"},
     OPTION_HELP_ROWS(AT(help)),
 };
 
 static const option_table table = {
     .program = "vyre-prove",
     .usage = "[options] FILE.rules...",
-    .about = "Asks z3 of each rule whether it holds in strict and in relaxed programs, at every type it applies at.\n",
-    .after = "Exit code: 0 all hold; 1 one is refuted, or neither proven nor in the ledger; 2 wrong use.\n",
+    .about = "Proves with z3 that each rule holds in strict and in relaxed programs, for every type that it applies to.\n",
+    .after = "Exit codes: 0 all rules hold, 1 a rule is refuted, or neither proven nor in the ledger, 2 wrong use.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .inputs = AT(files),
     .files = AT(responses)};
 
-/* Every jobs-th question, from `first` on. */
+/* The questions of one thread: every `step`-th from `first` on. */
 typedef struct slice {
   const question_list *list;
   answer *answers;
@@ -110,7 +115,7 @@ ask_slice(void *context)
     const size_t length = strcspn(at, "\n");
     s->answers[i] = length == 5 && !memcmp(at, "unsat", 5) ? PROVEN : length == 3 && !memcmp(at, "sat", 3) ? REFUTED : UNKNOWN;
     if (s->answers[i] == UNKNOWN && (length < 7 || memcmp(at, "unknown", 7) != 0)) {
-      fprintf(stderr, "%s: z3 says: %.*s\n", s->list->data[i].rule->name, (int)length, length ? at : "nothing");
+      fprintf(stderr, "%s: unexpected answer of z3: %.*s\n", s->list->data[i].rule->name, (int)length, length ? at : "nothing");
       s->answered = false;
       break;
     }
@@ -120,9 +125,9 @@ ask_slice(void *context)
   return NULL;
 }
 
-/* Runs `work` in so many threads, each with its own part of `data`, `stride` bytes apart (0: all with the same). */
+/* Runs `work` in several threads.  Parts of `data` are `stride` bytes apart; with 0 all threads share one. */
 static void
-in_threads(uint32_t jobs, void *(*work)(void *), void *data, size_t stride)
+run_threads(uint32_t jobs, void *(*work)(void *), void *data, size_t stride)
 {
   pthread_t threads[MOST_JOBS];
   for (uint32_t k = 0; k < jobs; k++)
@@ -140,27 +145,27 @@ ask_all(const question_list *list, answer *answers, const options *o)
   const uint32_t jobs = (uint32_t)o->jobs.value;
   for (uint32_t k = 0; k < jobs; k++)
     slices[k] = (slice){list, answers, o->limit.value, k, jobs, false};
-  in_threads(jobs, ask_slice, slices, sizeof *slices);
+  run_threads(jobs, ask_slice, slices, sizeof *slices);
   for (uint32_t k = 0; k < jobs; k++)
     answered &= slices[k].answered;
   return answered;
 }
 
 static void
-write_counter(FILE *to, void *context)
+write_with_values(FILE *to, void *context)
 {
   question_write(to, context);
   question_write_values(to, context);
 }
 
-/* The counter-example, by its names: ((v.x.0 #x07) ...). */
+/* Reports a counter-example.  z3 prints it as ((v.x.0 #x07) ...); names of the rule replace those of the question. */
 static void
 report_refuted(question *q, FILE *report)
 {
   fprintf(report, "refuted: %s (line %u), ", q->rule->name, q->rule->line);
   question_write_kinds(report, q);
   fputs(":", report);
-  char *text = smt_ask(write_counter, q, report);
+  char *text = smt_ask(write_with_values, q, report);
   const char *values = text ? strchr(text, '(') : NULL;
   char pattern[24], replacement[24];
   snprintf(pattern, sizeof pattern, "(n%u.0", q->rule->pattern);
@@ -183,10 +188,10 @@ report_refuted(question *q, FILE *report)
   free(text);
 }
 
-/* A rule's questions that z3 left open. */
+/* The verdict on a rule. */
 typedef struct judged {
-  bool holds, unknown;
-  char *report; /* owned */
+  bool holds, unknown; /* unknown: z3 left a question open */
+  char *report;        /* owned */
 } judged;
 
 static judged
@@ -222,14 +227,14 @@ judge(const rules_rule *rule, question *questions, const answer *answers, uint32
   return made;
 }
 
-/* The memory of the rules: freed all at once. */
+/* The memory of the rules, which is freed as a whole. */
 typedef struct memory {
   void **blocks;
   uint32_t count, capacity;
 } memory;
 
 static void *
-take(void *user, size_t bytes)
+allocate(void *user, size_t bytes)
 {
   memory *m = user;
   if (!vyre_grow(NULL, &m->blocks, &m->capacity, m->count + 1, sizeof *m->blocks))
@@ -250,7 +255,7 @@ read_file(const char *name, memory *m, size_t *out_length)
 {
   vyre_bytes bytes = {0};
   vyre_status status = vyre_file_read_as(name, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &bytes);
-  char *text = status ? NULL : take(m, bytes.size + 1);
+  char *text = status ? NULL : allocate(m, bytes.size + 1);
   if (!status && !text)
     abort();
   if (bytes.size)
@@ -272,22 +277,22 @@ has_rule(const rules_set *set, const char *name)
   return false;
 }
 
-/* 0, or 2 with what is wrong. */
+/* Returns 0, or 2 after a message. */
 static int
 check_options(const options *o, const rules_set *set)
 {
   if (set->count == 0)
-    fputs("vyre-prove: error: no rule is given\nFix: give files of rules; vyre-prove -help lists the options\n", stderr);
+    fputs("vyre-prove: error: no rules\nFix: give files of rules; vyre-prove -help lists the options\n", stderr);
   else if (o->update && !o->ledger)
-    fputs("vyre-prove: error: -update writes no ledger\nFix: -ledger=FILE says which\n", stderr);
+    fputs("vyre-prove: error: -update needs -ledger\nFix: add -ledger=FILE\n", stderr);
   else if (o->only && !has_rule(set, o->only))
-    fprintf(stderr, "vyre-prove: error: no rule is called '%s'\nFix: -only takes the name of a rule of the files\n", o->only);
+    fprintf(stderr, "vyre-prove: error: no rule has the name '%s'\nFix: give -only the name of a rule in the files\n", o->only);
   else
     return 0;
   return 2;
 }
 
-/* 0, or the exit code with what is wrong. */
+/* Returns 0, or the exit code after a message. */
 static int
 read_rules(const options *o, memory *m, rules_set *set)
 {
@@ -298,7 +303,7 @@ read_rules(const options *o, memory *m, rules_set *set)
     rules_error error;
     if (!text)
       return 1;
-    if (!rules_parse((rules_memory){take, m}, name, text, length, set, &error)) {
+    if (!rules_parse((rules_memory){allocate, m}, name, text, length, set, &error)) {
       fprintf(stderr, "%s:%u:%u: error: %s\nFix: %s\n", name, error.line, error.column, error.message, error.fix);
       return 1;
     }
@@ -306,9 +311,9 @@ read_rules(const options *o, memory *m, rules_set *set)
   return check_options(o, set);
 }
 
-/* -help, or what is wrong with the command line; false: go on. */
+/* Prints the help or the error of the command line, and returns true, if there is one. */
 static bool
-ends_here(vyre_status status, const options *o, int *out_code)
+ends_early(vyre_status status, const options *o, int *out_code)
 {
   const bool is_help = !status && o->help;
   if (is_help)
@@ -321,14 +326,14 @@ typedef struct run {
   memory memory;
   rules_set set;
   question_list list;
-  uint32_t *first;  /* by rule: its first question */
+  uint32_t *first;  /* by rule: its first question; then the number of questions */
   bool *holds;      /* by rule */
-  uint64_t *points; /* by rule: of evaluation; 0: proven */
+  uint64_t *points; /* by rule: evaluated points, or 0 if it is proven */
   uint32_t proven, checked, refuted, open;
 } run;
 
 static void
-collect(run *r, const options *o, const ledger *known)
+collect_questions(run *r, const options *o, const ledger *known)
 {
   r->first = calloc(r->set.count + 1, sizeof *r->first);
   r->holds = calloc(r->set.count, sizeof *r->holds);
@@ -341,7 +346,7 @@ collect(run *r, const options *o, const ledger *known)
       r->holds[i] = true;
     else if (!o->only || !strcmp(o->only, rule->name))
       questions_of(rule, &r->list);
-    /* More time gave no answer: less gives none.  Lanes are not evaluated. */
+    /* z3 had no answer in more time, so it is not run again.  Questions about several lanes cannot be evaluated instead. */
     uint64_t points = 0;
     const bool open = !o->update && known && ledger_has(known, rule, &points) && points != 0;
     for (uint32_t k = r->first[i]; open && k < r->list.count; k++)
@@ -350,7 +355,7 @@ collect(run *r, const options *o, const ledger *known)
   }
 }
 
-/* Threads take one rule after another. */
+/* The work of threads, which judge one rule after the other. */
 typedef struct judges {
   run *r;
   const answer *answers;
@@ -377,7 +382,7 @@ count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *
 {
   const rules_rule *rule = &r->set.rules[i];
   uint64_t points = 0;
-  if (r->first[i] == r->first[i + 1]) { /* it is in the ledger, or not asked for */
+  if (r->first[i] == r->first[i + 1]) { /* in the ledger, or not the rule of -only */
     r->proven += r->holds[i] && r->points[i] == 0;
     r->checked += r->holds[i] && r->points[i] != 0;
     return;
@@ -395,7 +400,9 @@ count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *
     r->checked += points != 0;
     r->proven += points == 0;
   } else {
-    fprintf(stderr, "open: %s (line %u): z3 has no answer within %llu\nFix: scripts/prove.sh takes longer, and writes the ledger\n",
+    fprintf(stderr,
+            "open: %s (line %u): z3 has no answer within %llu\nFix: run scripts/prove.sh, which has a higher limit and writes the "
+            "ledger\n",
             rule->name, rule->line, (unsigned long long)o->limit.value);
     r->open++;
   }
@@ -407,7 +414,7 @@ judge_all(run *r, const answer *answers, const options *o, const ledger *known)
   judges js = {.r = r, .answers = answers, .judged = calloc(r->set.count, sizeof(judged)), .points = o->points.value};
   if (!js.judged)
     abort();
-  in_threads((uint32_t)o->jobs.value, judge_rules, &js, 0);
+  run_threads((uint32_t)o->jobs.value, judge_rules, &js, 0);
   for (uint32_t i = 0; i < r->set.count; i++) {
     count_rule(r, i, &js.judged[i], o, known);
     free(js.judged[i].report);
@@ -415,7 +422,7 @@ judge_all(run *r, const answer *answers, const options *o, const ledger *known)
   free(js.judged);
 }
 
-/* Asks, judges, and writes or reads the ledger.  Whether all is as it should be. */
+/* Runs z3, judges the rules, and writes or checks the ledger.  Returns whether all rules hold and the ledger is up to date. */
 static bool
 prove(run *r, const options *o, ledger *known)
 {
@@ -432,7 +439,7 @@ prove(run *r, const options *o, ledger *known)
   printf("%u rule%s, %u question%s: %u proven, %u checked by evaluation, %u refuted, %u open\n", rules, rules == 1 ? "" : "s",
          r->list.count, r->list.count == 1 ? "" : "s", r->proven, r->checked, r->refuted, r->open);
   const bool good = r->refuted == 0 && r->open == 0;
-  if (o->update) /* what is refuted does not come into it */
+  if (o->update) /* without refuted rules */
     return ledger_write(o->ledger, &r->set, r->holds, r->points, stderr) && good;
   return (!known || o->only || ledger_stale(known, &r->set, stderr) == 0) && good;
 }
@@ -443,14 +450,14 @@ main(int argc, char **argv)
   options o = {.limit = {.value = 2000000}, .points = {.value = 100000}, .jobs = {.value = 2}};
   run r = {0};
   int code;
-  const bool ends = ends_here(option_table_parse(&table, argc, argv, &o), &o, &code);
+  const bool ends = ends_early(option_table_parse(&table, argc, argv, &o), &o, &code);
   if (!ends)
     code = read_rules(&o, &r.memory, &r.set);
   ledger *known = !ends && code == 0 && o.ledger ? ledger_read(o.ledger, o.update, stderr) : NULL;
   if (!ends && code == 0 && o.ledger && !known)
     code = 1;
   if (!ends && code == 0) {
-    collect(&r, &o, known);
+    collect_questions(&r, &o, known);
     if (o.print)
       write_slice(stdout, &(slice){&r.list, NULL, o.limit.value, 0, 1, false});
     else

@@ -1,8 +1,8 @@
-/* vyre-prove: whether rules hold.
+/* vyre-prove: proves rewrite rules.
  *
- * A rule is asked about at each choice of kinds that it applies at, with 1 to 4 lanes where it has ops that are not lane by lane,
- * and in strict and in relaxed programs.  What z3 cannot say within its limit is checked by evaluating: at all points
- * where the variables have 24 bits or fewer together, else at samples.
+ * A rule is checked for each choice of kinds, in strict and in relaxed programs, and with 1 to 4 lanes if an op is not lane by
+ * lane. A question that z3 does not answer within its limit is checked by evaluation: at all points if the variables have at most
+ * 24 bits together, otherwise at samples.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_PROVE_H
@@ -12,13 +12,13 @@
 
 #include <stdio.h>
 
-/* One claim about a rule: it holds at these kinds, with so many lanes, in strict or in relaxed programs. */
+/* A claim about a rule: it holds for these kinds, with that number of lanes, in strict or in relaxed programs. */
 typedef struct question {
   const rules_rule *rule;
   vyre_kind kinds[RULES_KINDS];
-  uint32_t lanes; /* of every class but that of scalars */
+  uint32_t lanes; /* of all classes except scalars */
   bool relaxed;
-  bool open; /* z3 has no answer, by the ledger: evaluated only */
+  bool open; /* by the ledger z3 has no answer, so the claim is only evaluated */
 } question;
 
 typedef enum answer { UNASKED, PROVEN, REFUTED, UNKNOWN } answer;
@@ -28,29 +28,32 @@ typedef struct question_list {
   uint32_t count, capacity;
 } question_list;
 
-/* question.c: the claims to be proven of a rule, each kind of claim once: integers of both signs have the same terms, and if
- * no op can be undefined or hide an undefined operand, the relaxed claim is the strict one. */
+/* question.c: appends the claims of a rule, without equivalent ones.  Integers of both signs have the same terms.  If no op can be
+ * undefined or hide an undefined operand, the relaxed claim equals the strict one. */
 void questions_of(const rules_rule *rule, question_list *list);
-void question_write_kinds(FILE *to, const question *q); /* "u32, f32, 2 lanes, relaxed" */
-/* Not if it is open, nor if it has a function of a constant that SMT-LIB has not: evaluated only. */
+/* Writes the question's kinds, such as "u32, f32, 2 lanes, relaxed". */
+void question_write_kinds(FILE *to, const question *q);
+/* Returns false if the question is only evaluated: it is open, or calls a function of constants that SMT-LIB does not have. */
 bool question_is_for_z3(const question *q);
 
-/* smt.c: the negation of the claim, so that `unsat` means it holds. */
+/* smt.c: writes the negation of the claim, so that the claim holds if the answer is `unsat`. */
 void question_write(FILE *to, const question *q);
-/* Asks for the values of the rule's variables and of both its sides, after a `sat`. */
+/* Requests the values of the rule's variables and of both sides, after a `sat`. */
 void question_write_values(FILE *to, const question *q);
 
-/* check.c: evaluates both sides at so many points, or at all where the variables have 24 bits or fewer together, if it is open 16:
- * the ledger has the others.  False: they differ; `report` says where. */
+/* check.c: evaluates both sides at that number of points, or at all points if the variables have at most 24 bits together.  For an
+ * open question the bound is 16 bits, because the ledger has the longer check.  Returns false after reporting a point at which the
+ * sides differ. */
 bool question_check(const question *q, uint64_t points, FILE *report);
 
-/* ledger.c: rules that were found to hold, by the hash of their text: `hash proven|checked=POINTS name`, a line each. */
+/* ledger.c: the rules that hold, by the hash of their text.  Each line is `hash proven|checked=POINTS name`. */
 typedef struct ledger ledger;
-ledger *ledger_read(const char *file, bool may_be_missing, FILE *report); /* NULL: it cannot be read */
-/* Whether the rule, unchanged, is in it; `out_points`: at how many it was evaluated, 0 if z3 has proven it. */
+/* Returns NULL after a report if the file cannot be read. */
+ledger *ledger_read(const char *file, bool may_be_missing, FILE *report);
+/* Returns whether the ledger has the unchanged rule.  *out_points is the number of evaluated points, or 0 if z3 has proven it. */
 bool ledger_has(const ledger *known, const rules_rule *rule, uint64_t *out_points);
 bool ledger_write(const char *file, const rules_set *set, const bool *holds, const uint64_t *points, FILE *report);
-/* Reports each line whose rule no longer exists or has changed; returns how many. */
+/* Reports each line whose rule no longer exists or has changed.  Returns their number. */
 uint32_t ledger_stale(const ledger *known, const rules_set *set, FILE *report);
 void ledger_free(ledger *known);
 

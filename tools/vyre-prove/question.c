@@ -1,4 +1,4 @@
-/* Which claims a rule makes.
+/* The claims of a rule.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prove.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 static void
-add(question_list *list, const question *q)
+add_question(question_list *list, const question *q)
 {
   if (!vyre_grow(NULL, &list->data, &list->capacity, list->count + 1, sizeof *list->data))
     abort();
@@ -26,9 +26,9 @@ has_op(const rules_rule *rule, vyre_opcode op)
   return false;
 }
 
-/* Ops that read or move lanes: a claim for one lane need not hold for more. */
+/* Returns whether an op reads or moves lanes, so that a claim for one lane may not hold for more. */
 static bool
-minds_lanes(const rules_rule *rule)
+depends_on_lanes(const rules_rule *rule)
 {
   static const vyre_opcode ops[] = {VYRE_OP_any, VYRE_OP_all, VYRE_OP_splat, VYRE_OP_lane, VYRE_OP_insert};
   for (uint32_t i = 0; i < sizeof ops / sizeof *ops; i++)
@@ -37,10 +37,10 @@ minds_lanes(const rules_rule *rule)
   return false;
 }
 
-/* Whether a relaxed program's claim differs from a strict one's: an op can be undefined, a select can hide an undefined operand,
- * or the replacement uses one that the pattern does not. */
+/* Returns whether the claim for relaxed programs differs: an op can be undefined, a select can hide an undefined operand, or the
+ * replacement uses a variable that the pattern does not use. */
 static bool
-minds_undefined(const rules_rule *rule)
+depends_on_undefined(const rules_rule *rule)
 {
   bool used[RULES_VARIABLES] = {false};
   for (uint32_t id = 1; id < rule->node_count; id++) {
@@ -56,11 +56,11 @@ minds_undefined(const rules_rule *rule)
 }
 
 static bool
-same_claim(const question *x, const question *y, bool minds_sign)
+same_claim(const question *x, const question *y, bool has_sign)
 {
   for (uint32_t k = 0; k < x->rule->kind_count; k++) {
     const vyre_kind l = x->kinds[k], r = y->kinds[k];
-    if (l != r && (minds_sign || !vyre_kind_is_int(l) || !vyre_kind_is_int(r) || vyre_kind_bits(l) != vyre_kind_bits(r)))
+    if (l != r && (has_sign || !vyre_kind_is_int(l) || !vyre_kind_is_int(r) || vyre_kind_bits(l) != vyre_kind_bits(r)))
       return false;
   }
   return x->relaxed == y->relaxed && x->lanes == y->lanes;
@@ -69,8 +69,8 @@ same_claim(const question *x, const question *y, bool minds_sign)
 void
 questions_of(const rules_rule *rule, question_list *list)
 {
-  const uint32_t first = list->count, most = minds_lanes(rule) ? 4 : 1;
-  const bool minds_sign = has_op(rule, VYRE_OP_convert), undefined = minds_undefined(rule);
+  const uint32_t first = list->count, most = depends_on_lanes(rule) ? 4 : 1;
+  const bool has_sign = has_op(rule, VYRE_OP_convert), undefined = depends_on_undefined(rule);
   question q = {.rule = rule};
   while (rules_next_typing(rule, q.kinds))
     for (q.lanes = 1; q.lanes <= most; q.lanes++)
@@ -81,9 +81,9 @@ questions_of(const rules_rule *rule, question_list *list)
           continue;
         bool known = false;
         for (uint32_t i = first; i < list->count && !known; i++)
-          known = same_claim(&list->data[i], &q, minds_sign);
+          known = same_claim(&list->data[i], &q, has_sign);
         if (!known)
-          add(list, &q);
+          add_question(list, &q);
       }
 }
 

@@ -1,12 +1,12 @@
-/* A claim as SMT-LIB.
+/* Writes a claim in SMT-LIB.
  *
- * Each node of a rule is a definition a lane, n<node>.<lane>, over the rule's variables, v.<name>.<lane>; in a relaxed program
- * u<node> says that it is undefined: as docs/ir.md has it, where an operand is, or the op is on these operands; a select only
- * through its condition and the arm that it picks.  A variable may be undefined; a constant never is.  An op without a term is any
- * function.
+ * Each lane of a rule's node is a definition, n<node>.<lane>, over the rule's variables, v.<name>.<lane>.  For relaxed programs
+ * u<node> is whether the node is undefined, as in docs/ir.md: if an operand is undefined, or the op is undefined for its operands.
+ * A select is undefined only if its condition or the chosen operand is.  Variables may be undefined, constants may not.  An op
+ * without a term is an uninterpreted function.
  *
- * Floats are FloatingPoint, whose one NaN is equal to itself.  Where a rule takes floats for bits they are bit vectors; then what
- * an op computes is a constant of its own, the canonical one for a NaN.
+ * Floats are FloatingPoint, whose only NaN equals itself.  If a rule uses the bits of floats, they are bit vectors.  Then the
+ * result of an op is a constant of its own, and a NaN has the canonical bits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "smt/smt.h"
@@ -37,7 +37,7 @@ lanes_of(const writer *w, uint32_t id)
   return node->constant || node->lanes == 0 ? 1 : w->q->lanes;
 }
 
-/* Known when the rule matches, and so computed as a strict program does; in the pattern it is a row like any other. */
+/* Returns whether the node is computed when the rule matches, as in a strict program.  In the pattern it is a row. */
 static bool
 is_computed(const writer *w, uint32_t id)
 {
@@ -73,7 +73,7 @@ put_literal(const writer *w, vyre_kind kind, uint64_t bits)
     fputc(')', w->to);
 }
 
-/* Lane `lane` of a node, as its definition names it. */
+/* Writes the name of a lane of a node. */
 static void
 put_name(const writer *w, uint32_t id, uint32_t lane)
 {
@@ -86,7 +86,7 @@ put_name(const writer *w, uint32_t id, uint32_t lane)
     fprintf(w->to, "n%u.%u", id, lane);
 }
 
-/* The same as an operand of an op, which takes floats as such. */
+/* Writes the same as an operand of an op, with bits converted to floats. */
 static void
 put_operand(const writer *w, uint32_t id, uint32_t lane)
 {
@@ -101,7 +101,7 @@ put_operand(const writer *w, uint32_t id, uint32_t lane)
 
 /* ---- functions ------------------------------------------------------------------------------------------------------- */
 
-/* Ops that put_special writes inline. */
+/* Returns whether put_special writes the op inline. */
 static bool
 is_special(uint32_t op)
 {
@@ -109,7 +109,7 @@ is_special(uint32_t op)
          op == VYRE_OP_lane || op == VYRE_OP_insert || op == VYRE_OP_tuple;
 }
 
-/* The name of a function: the op and the kinds of its operands and result. */
+/* Writes the name of a function: the op and the kinds of its result and operands. */
 static void
 put_function(const writer *w, char letter, uint32_t id)
 {
@@ -131,7 +131,7 @@ same_function(const writer *w, uint32_t x, uint32_t y)
   return true;
 }
 
-/* "(name ((x S) (y S)) R " or, of any function, "(name (S S) R". */
+/* Writes the head of a definition, or of a declaration for an uninterpreted function. */
 static void
 put_head(const writer *w, char letter, uint32_t id, bool defined)
 {
@@ -217,7 +217,7 @@ put_arguments(const writer *w, const rules_node *node, uint32_t lane)
   }
 }
 
-/* (ite (= index k) chosen other): `lane` chooses among the lanes, `insert` whether this lane is the new one. */
+/* Writes the beginning of (ite (= index k) ...): `lane` chooses a lane, `insert` chooses the new value for this lane. */
 static void
 put_index(const writer *w, uint32_t index, uint32_t k)
 {
@@ -273,7 +273,7 @@ put_special(const writer *w, uint32_t id, uint32_t lane)
   }
 }
 
-/* A float's bits, of what an op computed: those of the one float it is, the canonical ones of a NaN. */
+/* Defines the bits of an op's float result: those of the number, or the canonical NaN. */
 static void
 define_bits(const writer *w, uint32_t id, uint32_t lane)
 {
@@ -319,7 +319,7 @@ define_value(const writer *w, uint32_t id)
   }
 }
 
-/* ---- where a relaxed program's are undefined ------------------------------------------------------------------------- */
+/* ---- undefined values of relaxed programs ---------------------------------------------------------------------------- */
 
 static void
 put_op_undefined(const writer *w, uint32_t id)
