@@ -1,4 +1,4 @@
-/* One program through one pipeline, run before and after.
+/* Runs one program before and after one pipeline.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -14,19 +14,19 @@ const char *
 verdict_text(verdict of)
 {
   static const char *const texts[] = {"fine",
-                                      "the program itself is wrong",
+                                      "the program itself is invalid",
                                       "a pass failed",
-                                      "what came out does not run",
-                                      "it computes something else",
-                                      "something undefined runs that did not run before",
-                                      "of its text, by phases, the pipeline makes something else",
-                                      "as SPIR-V, read again, it is something else"};
+                                      "the output does not run",
+                                      "the output computes other results",
+                                      "the output has undefined behavior that the program does not have",
+                                      "the output differs if the program is read from text and phases run",
+                                      "the output differs after SPIR-V export and import"};
   return texts[of];
 }
 
-/* Takes the status; whether there was none. */
+/* Frees the status and returns whether it is OK.  Otherwise copies its text. */
 static bool
-settle(vyre_status status, char message[256])
+is_ok(vyre_status status, char message[256])
 {
   if (!status)
     return true;
@@ -35,7 +35,7 @@ settle(vyre_status status, char message[256])
   return false;
 }
 
-/* Passes that are verified one by one are in no sequence: on a device the last one is. */
+/* Verifies after each pass only without a device, because verified passes do not form sequences. */
 static vyre_status
 run_pipeline(const trial *t, vyre_device *device, vyre_module *module)
 {
@@ -55,7 +55,7 @@ static verdict
 compare_memory(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
 {
   random_memory got;
-  if (!settle(random_program_run(after, t->seed, false, unbound, &got), message))
+  if (!is_ok(random_program_run(after, t->seed, false, unbound, &got), message))
     return VERDICT_RUN;
   const uint32_t *is = (const uint32_t *)&got, *was = (const uint32_t *)wanted;
   for (uint32_t i = 0; i < sizeof got / sizeof *is; i++)
@@ -66,7 +66,7 @@ compare_memory(const trial *t, const vyre_module *after, uint32_t unbound, const
   return VERDICT_FINE;
 }
 
-/* Of a program in which nothing undefined ran. */
+/* Compares the results of a program without undefined behavior. */
 static verdict
 compare(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
 {
@@ -74,10 +74,10 @@ compare(const trial *t, const vyre_module *after, uint32_t unbound, const random
   const verdict found = compare_memory(t, after, unbound, wanted, message);
   if (found != VERDICT_FINE)
     return found;
-  return settle(random_program_run(after, t->seed, true, unbound, &got), message) ? VERDICT_FINE : VERDICT_UNDEFINED;
+  return is_ok(random_program_run(after, t->seed, true, unbound, &got), message) ? VERDICT_FINE : VERDICT_UNDEFINED;
 }
 
-/* The program by way of its text, through the pipeline, and by phases where passes have them, neighbours as one sequence. */
+/* Prints and parses the program, and runs the pipeline on the device: by phases if passes have them, neighbours as one sequence. */
 static vyre_status
 run_text(const trial *t, const vyre_module *program, vyre_bytes *out)
 {
@@ -96,13 +96,13 @@ run_text(const trial *t, const vyre_module *program, vyre_bytes *out)
   return status;
 }
 
-/* Text keeps all that a pipeline depends on, and phases do what plain C does: its result is the same. */
+/* Checks that text and phases do not change the output of the pipeline. */
 static verdict
 compare_text(const trial *t, const vyre_module *program, const vyre_module *after, char message[256])
 {
   vyre_bytes wanted = {0}, got = {0};
   verdict found = VERDICT_FINE;
-  if (!settle(vyre_text_print(after, NULL, &wanted), message) || !settle(run_text(t, program, &got), message)) {
+  if (!is_ok(vyre_text_print(after, NULL, &wanted), message) || !is_ok(run_text(t, program, &got), message)) {
     found = VERDICT_TEXT;
   } else if (wanted.size != got.size || memcmp(wanted.data, got.data, got.size) != 0) {
     size_t at = 0;
@@ -119,8 +119,8 @@ compare_text(const trial *t, const vyre_module *program, const vyre_module *afte
   return found;
 }
 
-/* Whether some row is undefined outside of its operation's domain, as pow is of negative numbers: in a strict program it has a
- * value, but nothing guards it in SPIR-V. */
+/* Returns whether an operation is undefined outside of its domain, as pow of negative numbers.  In a strict program such a row has
+ * a value, but SPIR-V has no guard for it. */
 static bool
 has_domain(const vyre_module *module)
 {
@@ -131,8 +131,8 @@ has_domain(const vyre_module *module)
   return found;
 }
 
-/* What came out, by way of SPIR-V: written, read and run.  What SPIR-V cannot say (a float function of 64 bits, say) is no failure.
- * Nor can it say that a descriptor is bound to nothing, as a strict program may ask: it is run with all of them. */
+/* Writes the output as SPIR-V, reads it and runs it.  Programs that SPIR-V cannot express, as with a float function of 64 bits, are
+ * not failures.  SPIR-V has no unbound descriptors as strict programs do, so all descriptors are bound. */
 static verdict
 compare_spirv(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
 {
@@ -145,7 +145,7 @@ compare_spirv(const trial *t, const vyre_module *after, uint32_t unbound, const 
   if (is_strict && unbound) {
     unbound = 0;
     wanted = &bound;
-    if (!settle(random_program_run(after, t->seed, false, 0, &bound), message))
+    if (!is_ok(random_program_run(after, t->seed, false, 0, &bound), message))
       return VERDICT_RUN;
   }
   vyre_status status = vyre_spirv_write(after, 0, NULL, &words);
@@ -156,7 +156,7 @@ compare_spirv(const trial *t, const vyre_module *after, uint32_t unbound, const 
     status = vyre_spirv_read(again, words.data, words.size, "spirv");
   if (!status)
     status = vyre_module_seal(again, NULL);
-  if (!settle(status, message))
+  if (!is_ok(status, message))
     found = refused ? VERDICT_FINE : VERDICT_SPIRV;
   else if ((is_strict && has_domain(after) ? compare_memory : compare)(t, again, unbound, wanted, message) != VERDICT_FINE)
     found = VERDICT_SPIRV;
@@ -171,19 +171,19 @@ check_program(const trial *t, const vyre_module *program, char message[256])
   vyre_verify_errors errors = {.allocator = vyre_module_allocator(program)};
   random_memory wanted, unused;
   vyre_module *after;
-  const bool verified = settle(vyre_verify(program, &errors), message);
+  const bool verified = is_ok(vyre_verify(program, &errors), message);
   vyre_verify_errors_free(&errors);
-  if (!verified || !settle(random_program_run(program, t->seed, false, 0, &wanted), message))
+  if (!verified || !is_ok(random_program_run(program, t->seed, false, 0, &wanted), message))
     return VERDICT_PROGRAM;
   char why[256];
-  const bool defined = settle(random_program_run(program, t->seed, true, 0, &unused), why);
+  const bool defined = is_ok(random_program_run(program, t->seed, true, 0, &unused), why);
   const uint32_t unbound = defined ? random_program_unbound(program, t->seed) : 0;
-  if (unbound && !settle(random_program_run(program, t->seed, false, unbound, &wanted), message))
+  if (unbound && !is_ok(random_program_run(program, t->seed, false, unbound, &wanted), message))
     return VERDICT_PROGRAM;
-  if (!settle(vyre_module_clone(program, &after), message))
+  if (!is_ok(vyre_module_clone(program, &after), message))
     return VERDICT_PROGRAM;
   verdict found = VERDICT_PASS;
-  if (settle(run_pipeline(t, NULL, after), message)) /* where something undefined ran nothing is promised */
+  if (is_ok(run_pipeline(t, NULL, after), message)) /* undefined behavior permits any result */
     found = defined ? compare(t, after, unbound, &wanted, message) : VERDICT_FINE;
   if (found == VERDICT_FINE && defined)
     found = compare_spirv(t, after, unbound, &wanted, message);

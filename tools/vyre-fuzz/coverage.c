@@ -1,4 +1,4 @@
-/* What a run has met: ops, types, what the passes found to do, what is left of the programs.
+/* The coverage of a run: ops, types, changes of passes, and the size of the output.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -31,7 +31,7 @@ coverage_add_passes(coverage *c, const vyre_registry *registry, const vyre_repor
   }
 }
 
-/* Ops that the interpreter does not run have no programs here. */
+/* Returns whether programs can have the op: the interpreter must support it. */
 static bool
 is_wanted(uint32_t op)
 {
@@ -76,17 +76,17 @@ coverage_print(const coverage *c, const vyre_registry *registry)
         rare = vyre_op_infos[op].text;
       }
     }
-  printf("%" PRIu64 " programs, %" PRIu64 " of them strict; in %" PRIu64 " nothing undefined runs; %.1f rows each\n", c->programs,
+  printf("%" PRIu64 " programs, %" PRIu64 " of them strict; %" PRIu64 " without undefined behavior; %.1f rows each\n", c->programs,
          c->strict, c->defined, c->programs ? (double)rows / (double)c->programs : 0);
-  printf("programs with communicating lanes %" PRIu64 ", nests %u deep %" PRIu64 ", extreme exponents %" PRIu64
-         ", workgroups of more dimensions %" PRIu64 ", layouts %" PRIu64 "\n",
+  printf("programs with communicating lanes %" PRIu64 ", control nested %u deep %" PRIu64 ", extreme exponents %" PRIu64
+         ", workgroups of several dimensions %" PRIu64 ", layouts %" PRIu64 "\n",
          c->features[0], RANDOM_DEPTH, c->features[1], c->features[2], c->features[3], c->features[4]);
-  printf("%u of %u ops met, %s %" PRIu64 " times%s", met, all, rare, least, met < all ? "; not:" : "");
+  printf("%u of %u ops, %s %" PRIu64 " times%s", met, all, rare, least, met < all ? "; missing:" : "");
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
     if (is_wanted(op) && c->ops[op] == 0)
       printf(" %s", vyre_op_infos[op].text);
-  printf("\n%.1f %% of the rows are left of the %" PRIu64 " that went through default<O2>, twice\n",
-         share(c->rows_after, c->rows_before), c->measured);
+  printf("\n%.1f %% of the rows remain in %" PRIu64 " programs after default<O2>\n", share(c->rows_after, c->rows_before),
+         c->measured);
   print_types(c);
   printf("\npass            programs    changed\n");
   for (uint32_t i = 0; i < vyre_registry_pass_count(registry) && i < 64; i++)

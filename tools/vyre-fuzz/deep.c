@@ -1,6 +1,6 @@
-/* Random control that is nested deep: ifs, loops, switches, and blocks that are left from any depth inside.
+/* Random control that is nested deep: ifs, loops, switches, and blocks with jumps from any depth.
  *
- * Most conditions are true, which no pass can know, so that invocations reach the innermost construct.
+ * Most conditions are true, but no pass can know it, so that invocations reach the innermost construct.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -12,14 +12,14 @@ typedef struct nest {
   uint32_t block_count;
   bool in_loop;          /* a jump may end an iteration */
   uint32_t trips;        /* iterations of all enclosing loops, multiplied */
-  vyre_row path_of_lane; /* a variable: which constructs the lane went through */
+  vyre_row path_of_lane; /* a variable: a hash of the constructs that the lane executed */
 } nest;
 
 #define MOST_TRIPS 16u
 
-/* True for most lanes. */
+/* Returns a condition that is true for most lanes. */
 static vyre_row
-likely(generator *g)
+likely_condition(generator *g)
 {
   const uint32_t k = below(g, 8);
   switch (below(g, 6)) {
@@ -40,13 +40,13 @@ mark_path(generator *g, const nest *n, uint32_t step)
   vyre_build_set(&g->b, n->path_of_lane, vyre_build_imm(&g->b, VYRE_OP_add, mixed, step));
 }
 
-/* A jump that few lanes take: out of an enclosing block, or to the innermost loop's end or its next iteration. */
+/* Adds a jump that few lanes execute: out of an enclosing block, or a break or continue of the innermost loop. */
 static void
-unlikely_jump(generator *g, const nest *n)
+add_unlikely_jump(generator *g, const nest *n)
 {
   if (below(g, 3) || (!n->block_count && !n->in_loop))
     return;
-  const vyre_row control = vyre_build_if(&g->b, likely(g));
+  const vyre_row control = vyre_build_if(&g->b, likely_condition(g));
   begin_else(g, control);
   if (n->block_count && (!n->in_loop || below(g, 2)))
     vyre_build_jump(&g->b, VYRE_OP_leave, n->blocks[below(g, n->block_count)]);
@@ -55,31 +55,31 @@ unlikely_jump(generator *g, const nest *n)
   vyre_builder_leave(&g->b, control);
 }
 
-static void level(generator *g, nest n, uint32_t depth);
+static void build_level(generator *g, nest n, uint32_t depth);
 
-/* The position is in a region that this fills; the values made there are not visible outside. */
+/* Fills the region at the position.  Values of the region are not visible outside. */
 static void
-fill(generator *g, const nest *n, uint32_t depth)
+fill_region(generator *g, const nest *n, uint32_t depth)
 {
   const uint32_t mark = g->count;
   mark_path(g, n, depth);
   statements(g, below(g, 2));
-  unlikely_jump(g, n);
-  level(g, *n, depth + 1);
+  add_unlikely_jump(g, n);
+  build_level(g, *n, depth + 1);
   mark_path(g, n, depth + RANDOM_DEPTH);
-  unlikely_jump(g, n);
+  add_unlikely_jump(g, n);
   g->count = mark;
 }
 
 static void
 deep_if(generator *g, nest n, uint32_t depth)
 {
-  const vyre_row control = vyre_build_if(&g->b, likely(g));
+  const vyre_row control = vyre_build_if(&g->b, likely_condition(g));
   const bool is_else = below(g, 8) == 0;
   for (uint32_t arm = 0; arm < 2; arm++) {
     vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, arm));
     if (is_else == (arm == 1))
-      fill(g, &n, depth);
+      fill_region(g, &n, depth);
     else if (below(g, 2))
       mark_path(g, &n, 7);
   }
@@ -105,11 +105,11 @@ deep_for(generator *g, nest n, uint32_t depth)
   const vyre_row sum =
       vyre_build_binary(&g->b, VYRE_OP_add, vyre_build_get(&g->b, n.path_of_lane), vyre_region_of(g->m, control, 0));
   vyre_build_set(&g->b, n.path_of_lane, sum);
-  fill(g, &n, depth);
+  fill_region(g, &n, depth);
   vyre_builder_leave(&g->b, control);
 }
 
-/* The nest is in its body, or in its continuing region, where no jump may cross the region's border. */
+/* The nest is in the body, or in the continuing region, which no jump may leave. */
 static void
 deep_loop(generator *g, nest n, uint32_t depth)
 {
@@ -120,15 +120,15 @@ deep_loop(generator *g, nest n, uint32_t depth)
   const vyre_row control = vyre_build_loop(&g->b);
   vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
   if (in_continuing)
-    unlikely_jump(g, &n);
+    add_unlikely_jump(g, &n);
   else
-    fill(g, &n, depth);
+    fill_region(g, &n, depth);
   vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 1));
   if (in_continuing) {
     n.in_loop = false;
     n.block_count = 0;
     g->in_continuing = true;
-    fill(g, &n, depth);
+    fill_region(g, &n, depth);
     g->in_continuing = was_in_continuing;
   }
   const vyre_row next = vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_get(&g->b, counter), 1);
@@ -150,7 +150,7 @@ deep_switch(generator *g, nest n, uint32_t depth)
   for (uint32_t i = 0; i < 2; i++) {
     vyre_builder_at_end(&g->b, cases[i]);
     if (i == first)
-      fill(g, &n, depth);
+      fill_region(g, &n, depth);
     else
       mark_path(g, &n, 11);
     if (i == 0 && (first == 1 || below(g, 3) == 0)) /* the selector is the first case's label */
@@ -165,13 +165,13 @@ deep_block(generator *g, nest n, uint32_t depth)
   const vyre_row control = vyre_build_block(&g->b);
   vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
   n.blocks[n.block_count++] = control;
-  fill(g, &n, depth);
+  fill_region(g, &n, depth);
   vyre_builder_leave(&g->b, control);
 }
 
-/* The construct of this depth, with all that are in it. */
+/* Builds the construct of this depth, with all constructs in it. */
 static void
-level(generator *g, nest n, uint32_t depth)
+build_level(generator *g, nest n, uint32_t depth)
 {
   static void (*const constructs[])(generator *, nest, uint32_t) = {deep_if, deep_if, deep_for, deep_loop, deep_switch, deep_block};
   if (depth < RANDOM_DEPTH) {
@@ -190,8 +190,8 @@ deep_nest(generator *g)
   const nest n = {.trips = 1, .path_of_lane = vyre_build_var(&g->b, U32)};
   g->in_loop = false;
   g->block = VYRE_NONE;
-  g->depth += RANDOM_DEPTH; /* no control but this in its statements */
-  level(g, n, 0);
+  g->depth += RANDOM_DEPTH; /* statements in the nest have no control */
+  build_level(g, n, 0);
   g->depth -= RANDOM_DEPTH;
   g->in_loop = in_loop;
   g->block = block;

@@ -54,9 +54,9 @@ extreme_value(generator *g, vyre_type type)
   return lanes == 1 ? parts[0] : vyre_build_join(&g->b, parts, lanes);
 }
 
-/* Shows the value and its sign, which a store of one lane of a vector might not. */
+/* Stores all lanes of the value, because store_out stores only one. */
 static void
-show(generator *g, vyre_row result)
+store_lanes(generator *g, vyre_row result)
 {
   const uint32_t lanes = VYRE_TYPE_LANES(type_of(g, result));
   for (uint32_t i = 0; i < lanes; i++)
@@ -71,6 +71,6 @@ extreme_operations(generator *g)
     g->extreme = true;
     const vyre_row result = below(g, 6) ? float_operation(g) : below(g, 2) ? float_expression(g) : matrix_expression(g);
     g->extreme = false;
-    show(g, keep(g, result));
+    store_lanes(g, keep(g, result));
   }
 }

@@ -1,4 +1,4 @@
-/* Random expressions that are not one op on operands of one type: vectors, tuples, matrices, float functions, bits, subgroups.
+/* Random expressions with operands of several types: vectors, tuples, matrices, float functions, bits, subgroups.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -51,7 +51,7 @@ tuple_expression(generator *g)
   return part_of(g, row(g, op, TUPLE, VYRE_TUPLE_OF(2, type), a, b, VYRE_NONE), 2, type);
 }
 
-/* A matrix of that many columns. */
+/* Returns a matrix, which is a tuple of columns. */
 static vyre_row
 matrix(generator *g, vyre_type column, uint32_t columns)
 {
@@ -139,7 +139,7 @@ float_expression(generator *g)
   }
 }
 
-/* A sum of products, of a tame program without one that is undefined. */
+/* Returns a sum of products, without overflow in tame programs. */
 static vyre_row
 int_dot(generator *g)
 {
@@ -169,7 +169,7 @@ bits_expression(generator *g)
   const uint32_t k = below(g, 5), width = k < 2 ? 4 : 2;
   switch (below(g, 6)) {
   case 0:
-  case 1: /* the two of a tame program add up to 7 at most */
+  case 1: /* in a tame program offset and count are at most 6 together */
     b = g->tame ? vyre_build_const(&g->b, U32, below(g, 4)) : value(g, U32);
     c = g->tame ? vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), 3) : value(g, U32);
     if (below(g, 2))
@@ -204,7 +204,7 @@ invocation_expression(generator *g)
 
 /* ---- subgroups ------------------------------------------------------------------------------------------------------------ */
 
-/* Which lanes of a subgroup are combined: any payload that the op may have. */
+/* Returns a random payload of the op: the lanes that it combines. */
 static uint32_t
 random_group(generator *g, vyre_opcode op)
 {
@@ -240,7 +240,7 @@ subgroup_result(vyre_opcode op, vyre_type a)
   }
 }
 
-/* In a tame program: those that look at no lane which may not be there, and at no NaN. */
+/* Returns a random op.  In a tame program it reads no lane that may be inactive or missing. */
 static vyre_opcode
 subgroup_op(generator *g)
 {
@@ -252,7 +252,7 @@ subgroup_op(generator *g)
   }
 }
 
-/* Every lane sees which others are active: a pass that moves such a row, or drops control around it, changes the result. */
+/* The result depends on the active lanes, so a pass that moves such a row, or removes control around it, changes it. */
 vyre_row
 subgroup_expression(generator *g)
 {

@@ -1,4 +1,4 @@
-/* What the generator's files share: its state, and values that are visible at its position.
+/* The internals of the generator: its state, and the values that are visible at its position.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FUZZ_INTERNAL_H
@@ -14,21 +14,21 @@ typedef struct generator {
   vyre_module *m;
   const vyre_view *v;
   vyre_builder b;
-  bool wide;    /* all types */
-  bool tame;    /* nothing undefined runs */
-  bool unset;   /* the private array has no value until it is stored */
-  bool inexact; /* a float mode flushes, or rounds another way */
+  bool wide;    /* all types and ops */
+  bool tame;    /* no undefined behavior */
+  bool unset;   /* the private array is unset memory */
+  bool inexact; /* a float mode flushes or does not round to nearest even */
   vyre_row out, in, wide_out, shared, uniform, blocks, lone, push, table, records, private_array, workgroup_array, workgroup_tile;
-  vyre_row words[VYRE_KIND__COUNT]; /* workgroup arrays for atomics, by kind; 0: not made yet */
+  vyre_row words[VYRE_KIND__COUNT]; /* workgroup arrays for atomics, by kind; 0 if not made yet */
   vyre_row base, vars[MAX_VARS];
   vyre_row pool[MAX_POOL];
   uint32_t count;  /* of the pool */
   uint32_t budget; /* statements left */
   uint32_t depth;
   bool in_loop, in_continuing;
-  vyre_row block; /* innermost block or switch to leave; 0: none */
+  vyre_row block; /* innermost block or switch that a jump may leave, or 0 */
   uint32_t stored;
-  uint32_t twist; /* so many values on, one is another; 0: none */
+  uint32_t twist; /* number of values after which one is replaced by another, or 0 */
   bool extreme;   /* each float operand has an extreme exponent */
 } generator;
 
@@ -49,13 +49,13 @@ uint32_t below(generator *g, uint32_t n);
 vyre_kind random_kind(generator *g);
 vyre_type random_type(generator *g);
 bool class_kind(generator *g, vyre_class klass, vyre_kind *out);
-vyre_row keep(generator *g, vyre_row row);    /* into the pool */
-vyre_row value(generator *g, vyre_type type); /* of the pool, or made of that, or a constant */
+vyre_row keep(generator *g, vyre_row row);    /* adds the row to the pool */
+vyre_row value(generator *g, vyre_type type); /* a row of the pool, one made of it, or a constant */
 vyre_row made_of(generator *g, vyre_type type, vyre_row from);
-vyre_row index_below(generator *g, uint32_t n); /* a u32; of tame programs less than n */
+vyre_row index_below(generator *g, uint32_t n); /* a u32; less than n in tame programs */
 vyre_row row(generator *g, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row c);
 vyre_row copy_of(generator *g, uint32_t from);
-void expression(generator *g);          /* any, kept */
+void add_expression(generator *g);      /* adds a random expression, and keeps it */
 vyre_row float_operation(generator *g); /* a random operation whose operands are floats of one type */
 
 /* functions.c */
@@ -68,18 +68,18 @@ vyre_row invocation_expression(generator *g);
 vyre_row subgroup_expression(generator *g);
 
 /* patterns.c */
-void pattern(generator *g); /* any shape that passes look for */
+void add_pattern(generator *g); /* adds a random shape that passes search for */
 vyre_row u32(generator *g, uint32_t bits);
-vyre_row begin_if(generator *g, vyre_row condition); /* rows made next are in it, up to vyre_builder_leave */
+vyre_row begin_if(generator *g, vyre_row condition); /* the next rows are in the first arm, up to vyre_builder_leave */
 void begin_else(generator *g, vyre_row control);
 vyre_row begin_for(generator *g, uint32_t iterations);
 vyre_row path(generator *g, vyre_row buffer, vyre_row index);
-vyre_row private_words(generator *g); /* four */
+vyre_row private_words(generator *g); /* four words of private memory */
 
 /* program.c */
 void statements(generator *g, uint32_t count);
 
-/* lanes.c: communication of the workgroup's lanes; only at the program's top */
+/* lanes.c: communication of the workgroup's lanes; only at the top level of the program */
 void communicate(generator *g);
 
 /* deep.c: constructs nested RANDOM_DEPTH deep */
@@ -92,21 +92,22 @@ void access_layouts(generator *g);
 vyre_row extreme_value(generator *g, vyre_type type); /* a constant, or a word of `in` (run.c) */
 void extreme_operations(generator *g);
 
-/* places.c: patterns, too */
-void two_elements(generator *g);
-void seldom_bound(generator *g);
-void never_written(generator *g);
-void beyond(generator *g);
+/* places.c: more patterns */
+void access_two_elements(generator *g);
+void use_seldom_bound(generator *g);
+void load_never_written(generator *g);
+void index_beyond(generator *g);
 
 /* memory.c */
-vyre_row workgroup_words(generator *g, vyre_type type, uint32_t count);  /* an array; of tame programs mostly one that is zero */
-vyre_row own_block_word(generator *g, uint32_t element, uint32_t index); /* the invocation's own, of an element of `blocks` */
+vyre_row workgroup_words(generator *g, vyre_type type, uint32_t count); /* an array, mostly zero in tame programs */
+/* Returns the invocation's own word of an element of `blocks`. */
+vyre_row own_block_word(generator *g, uint32_t element, uint32_t index);
 void declare_memory(generator *g);
-void set_private_array(generator *g); /* where it is unset: each element, often to zero, which a pass may not take for its start */
-void memory(generator *g);            /* any access */
-void meet(generator *g);              /* a barrier with what others wrote; where all invocations come */
+void set_private_array(generator *g);          /* stores each element if it is unset, often 0, which differs from an initial zero */
+void access_memory(generator *g);              /* adds a random access */
+void exchange_words(generator *g);             /* exchanges words of workgroup memory by barriers; only in uniform control flow */
 vyre_row word_of(generator *g, vyre_row from); /* the value, or one of its lanes, as u32 */
-/* To an element of `out` that is the invocation's own. */
+/* Stores to the invocation's own element of `out`. */
 void store_out(generator *g, vyre_row from);
 
 #endif

@@ -1,16 +1,16 @@
 /* Random communication between the lanes of a workgroup, through workgroup memory and storage, with barriers.
  *
- * A round: each lane writes slots that no other lane writes, a barrier, each lane reads slots of any lane, a barrier.  Rounds are
- * in uniform control flow: all lanes that have not returned execute each barrier.  Loads of slots are not kept in the pool,
- * because a copy of such a load after the round would be a race.
+ * In a round each lane writes slots that no other lane writes, and after a barrier reads slots of any lane.  Another barrier
+ * follows. Rounds are in uniform control flow: all lanes that have not returned execute each barrier.  Loads of slots are not kept
+ * in the pool, because a copy of such a load after the round would be a race.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
 
 #include "internal.h"
 
-#define LANES      4u /* of a workgroup */
-#define SLOTS      4u /* of a lane */
+#define LANES      4u /* lanes of a workgroup */
+#define SLOTS      4u /* slots of a lane */
 #define DEEPEST    3u
 #define GROUP_SIZE (LANES * RANDOM_WORDS) /* words of a workgroup in `out` and `shared` */
 
@@ -47,7 +47,7 @@ observe(generator *g, const exchange *x, vyre_row seen)
     store_out(g, seen);
 }
 
-/* A u32 that is the same in all lanes of the workgroup. */
+/* Returns a u32 that is the same in all lanes of the workgroup. */
 static vyre_row
 uniform(generator *g)
 {
@@ -63,7 +63,7 @@ uniform(generator *g)
   }
 }
 
-/* A lane by lane: each has one of its own. */
+/* Returns a permutation of the lanes. */
 static vyre_row
 permuted_lane(generator *g)
 {
@@ -109,9 +109,9 @@ slot(generator *g, const exchange *x, vyre_row of, uint32_t k)
   return path(g, x->array, vyre_build_imm(&g->b, VYRE_OP_add, scaled, x->interleaved ? k * LANES : k));
 }
 
-/* One barrier, or a fence and a barrier as GLSL's memoryBarrier() and barrier(). */
+/* Adds a barrier, or a fence and a barrier as in GLSL's memoryBarrier() and barrier(). */
 static void
-meet_lanes(generator *g, const exchange *x)
+add_barrier(generator *g, const exchange *x)
 {
   const uint32_t memory = below(g, 4) ? 2 : 1, more = below(g, 4) ? 0 : 0x140, order = below(g, 8) ? 8 : 0x10;
   if (below(g, 6) == 0)
@@ -133,9 +133,9 @@ write_slot(generator *g, const exchange *x, vyre_row of, uint32_t k)
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------------- */
 
-/* Any statements, whose jumps stay inside; a lane may return. */
+/* Adds statements whose jumps stay inside of them.  A lane may return. */
 static void
-any_statements(generator *g)
+add_statements(generator *g)
 {
   const bool in_loop = g->in_loop;
   const vyre_row block = g->block;
@@ -148,7 +148,8 @@ any_statements(generator *g)
   g->count = mark;
 }
 
-/* Writes of each lane's own slots and reads of others'.  Statements in between may access the lane's own words of storage. */
+/* Adds writes of each lane's own slots and reads of any slots.  Statements in between may access the lane's own words of storage.
+ */
 static void
 exchange_round(generator *g, const exchange *x)
 {
@@ -158,8 +159,8 @@ exchange_round(generator *g, const exchange *x)
   for (uint32_t i = 0; i < count; i++)
     write_slot(g, x, own, (first + i) % SLOTS);
   if (has_statements)
-    any_statements(g);
-  meet_lanes(g, x);
+    add_statements(g);
+  add_barrier(g, x);
   for (uint32_t i = 0; i <= count; i++) {
     const vyre_row seen = vyre_build_load(&g->b, slot(g, x, any_lane(g), (first + i % count) % SLOTS), 0);
     observe(g, x, seen);
@@ -167,11 +168,11 @@ exchange_round(generator *g, const exchange *x)
       keep(g, vyre_build_imm(&g->b, VYRE_OP_add, seen, 1));
   }
   if (!x->is_storage)
-    any_statements(g);
-  meet_lanes(g, x);
+    add_statements(g);
+  add_barrier(g, x);
 }
 
-/* All lanes change one word by an atomic that commutes, some only in an arm; its result is not used. */
+/* Adds an atomic that commutes, by which lanes change one word.  The result of the atomic is not used. */
 static void
 atomic_round(generator *g, const exchange *x)
 {
@@ -186,18 +187,18 @@ atomic_round(generator *g, const exchange *x)
   } else {
     vyre_build_store(&g->b, slot(g, x, lane(g), k), value(g, U32), 0);
   }
-  meet_lanes(g, x);
+  add_barrier(g, x);
   const vyre_row changed = slot(g, x, u32(g, 0), k), arm = below(g, 3) ? VYRE_NONE : begin_if(g, value(g, BOOL));
   row(g, ops[below(g, 9)], U32, VYRE_ORDER(0, 2, below(g, 2) ? 0 : x->barriers | 8), changed, value(g, U32), VYRE_NONE);
   if (arm.id)
     vyre_builder_leave(&g->b, arm);
-  meet_lanes(g, x);
+  add_barrier(g, x);
   observe(g, x, vyre_build_load(&g->b, changed, 0));
-  meet_lanes(g, x);
+  add_barrier(g, x);
 }
 
-/* Each lane appends at an index from a counter.  The order of lanes is open, thus only the sum of the elements is observed, and
- * each element is cleared afterwards. */
+/* Appends an element for each lane at an index from a counter.  The order of lanes is not defined, so only the sum of the elements
+ * is observed, and each element is cleared afterwards. */
 static void
 append_round(generator *g, const exchange *x)
 {
@@ -205,20 +206,20 @@ append_round(generator *g, const exchange *x)
   vyre_row sum = u32(g, 0);
   vyre_build_store(&g->b, slot(g, x, lane(g), 1), u32(g, 0), 0);
   vyre_build_store(&g->b, slot(g, x, lane(g), 0), u32(g, 0), 0);
-  meet_lanes(g, x);
+  add_barrier(g, x);
   const vyre_row arm = below(g, 2) ? VYRE_NONE : begin_if(g, value(g, BOOL));
   const vyre_row index = row(g, VYRE_OP_atomic_add, U32, VYRE_ORDER(0, 2, 0), counter, u32(g, 1), VYRE_NONE);
   vyre_build_store(&g->b, slot(g, x, below_lanes(g, index), 1), value(g, U32), 0);
   if (arm.id)
     vyre_builder_leave(&g->b, arm);
-  meet_lanes(g, x);
+  add_barrier(g, x);
   for (uint32_t i = 0; i < LANES; i++)
     sum = vyre_build_binary(&g->b, VYRE_OP_add, sum, vyre_build_load(&g->b, slot(g, x, u32(g, i), 1), 0));
   observe(g, x, sum);
   observe(g, x, vyre_build_load(&g->b, counter, 0));
-  meet_lanes(g, x);
+  add_barrier(g, x);
   vyre_build_store(&g->b, slot(g, x, lane(g), 1), u32(g, 0), 0);
-  meet_lanes(g, x);
+  add_barrier(g, x);
 }
 
 /* ---- uniform control ---------------------------------------------------------------------------------------------------- */
@@ -246,7 +247,7 @@ uniform_if(generator *g, const exchange *x, uint32_t depth)
   vyre_builder_leave(&g->b, control);
 }
 
-/* A `for`, or a `loop` that a uniform condition in its body leaves. */
+/* Builds a `for`, or a `loop` with a uniform condition for its break. */
 static void
 uniform_loop(generator *g, const exchange *x, uint32_t depth)
 {
@@ -279,7 +280,7 @@ uniform_loop(generator *g, const exchange *x, uint32_t depth)
   vyre_builder_leave(&g->b, control);
 }
 
-/* A block, perhaps left early by all lanes. */
+/* Builds a block that all lanes may leave early. */
 static void
 uniform_block(generator *g, const exchange *x, uint32_t depth)
 {
@@ -330,7 +331,7 @@ rounds(generator *g, const exchange *x, uint32_t depth, uint32_t count)
   }
 }
 
-/* Elements of workgroup memory are of any type but bool. */
+/* Chooses the memory.  Elements of workgroup memory may have any type except bool. */
 static exchange
 any_exchange(generator *g)
 {
@@ -353,10 +354,10 @@ void
 communicate(generator *g)
 {
   const uint32_t exchanges = 1 + below(g, 2);
-  g->depth++; /* its statements have no barriers of their own */
+  g->depth++; /* statements in rounds have no barriers */
   for (uint32_t i = 0; i < exchanges; i++) {
     const exchange x = any_exchange(g);
-    meet_lanes(g, &x); /* orders what other statements did before */
+    add_barrier(g, &x); /* orders earlier accesses */
     rounds(g, &x, 0, 2 + below(g, 3));
     store_out(g, vyre_build_get(&g->b, x.sum));
   }

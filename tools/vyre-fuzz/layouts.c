@@ -1,6 +1,6 @@
-/* Random layouts of storage: structs with members of all types, with gaps, arrays of any stride, matrices of both majors.
+/* Random layouts of storage: structs with members of all types, gaps, arrays of any stride, row-major and column-major matrices.
  *
- * Each invocation accesses its own element of an array of such a struct, and a private copy of that element.
+ * Each invocation accesses its own element of an array of structs, and a private copy of the element.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -9,7 +9,7 @@
 #include "internal.h"
 
 #define MOST_MEMBERS 5u
-#define MOST_BYTES   192u /* before the last member; of an element RANDOM_WORDS words */
+#define MOST_BYTES   192u /* before the last member, so that an element has at most RANDOM_WORDS words */
 
 static vyre_type
 stored_type(generator *g)
@@ -63,7 +63,7 @@ random_struct(generator *g, uint32_t most)
   return vyre_type_struct(g->m, vyre_string_intern(g->m, "Layout", 6), members, count, 0);
 }
 
-/* Walks from the path to a random value in it. */
+/* Extends the path to a random value. */
 static vyre_row
 walk(generator *g, vyre_row at, vyre_type_id *type)
 {
@@ -80,7 +80,7 @@ walk(generator *g, vyre_row at, vyre_type_id *type)
 
 /* Loads or stores a value, or a lane of it. */
 static void
-access(generator *g, vyre_row at, vyre_type_id type)
+access_value(generator *g, vyre_row at, vyre_type_id type)
 {
   at = walk(g, at, &type);
   vyre_type value_type = (vyre_type)type;
@@ -111,6 +111,6 @@ access_layouts(generator *g)
     else if (how == 1)
       row(g, VYRE_OP_copy, 0, 0, copy, element, VYRE_NONE);
     else
-      access(g, how < 4 ? copy : element, type);
+      access_value(g, how < 4 ? copy : element, type);
   }
 }

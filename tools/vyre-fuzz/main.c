@@ -1,6 +1,6 @@
-/* vyre-fuzz: random programs through random pipelines, run on the interpreter before and after.
+/* vyre-fuzz: runs random programs on the interpreter before and after random pipelines.
  *
- * A program and its pipeline follow from one seed.  What fails is reduced and written to a file, with the line that shows it again.
+ * A seed determines a program and its pipeline.  A failure is reduced and written to a file with the command that reproduces it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -36,8 +36,8 @@ typedef struct fuzzer {
   options o;
   vyre_registry *registry;
   vyre_device *device;
-  vyre_cost_model *cost_model; /* NULL: vyre's own */
-  vyre_bytes kept;             /* " -load=FILE -target=NAME": options that a failure needs to be the same again */
+  vyre_cost_model *cost_model; /* NULL for the default model */
+  vyre_bytes kept;             /* options that reproduce a failure, such as " -load=FILE -target=NAME" */
   coverage c;
   uint64_t failures;
 } fuzzer;
@@ -51,55 +51,51 @@ static const option_row rows[] = {
      OPTION_NUMBER,
      AT(seed),
      "N",
-     "the first seed (default 1); each program has the next one; built by another C compiler it may give another program",
+     "the seed of the first program; each further program has the next seed. Programs may depend on the C compiler that built "
+     "vyre-fuzz. Default: 1",
      .most = UINT64_MAX},
-    {.name = "count", OPTION_NUMBER, AT(count), "N", "programs (default 1000)", .most = UINT64_MAX},
-    {.name = "strict", OPTION_FLAG, AT(strict), NULL, "only strict programs", OPTION_KEPT},
-    {.name = "relaxed", OPTION_FLAG, AT(relaxed), NULL, "only relaxed programs", OPTION_KEPT},
-    {.name = "narrow", OPTION_FLAG, AT(narrow), NULL, "32-bit types and bool alone", OPTION_KEPT},
-    {.name = "input", OPTION_TEXT, AT(input), "FILE", "this program (.vir), with -seed's memory and -passes"},
-    {.name = "print", OPTION_FLAG, AT(print), NULL, "the program of -seed, and nothing else"},
+    {.name = "count", OPTION_NUMBER, AT(count), "N", "the number of programs. Default: 1000", .most = UINT64_MAX},
+    {.name = "strict", OPTION_FLAG, AT(strict), NULL, "make only strict programs", OPTION_KEPT},
+    {.name = "relaxed", OPTION_FLAG, AT(relaxed), NULL, "make only relaxed programs", OPTION_KEPT},
+    {.name = "narrow", OPTION_FLAG, AT(narrow), NULL, "use only 32-bit types and bool", OPTION_KEPT},
+    {.name = "input",
+     OPTION_TEXT,
+     AT(input),
+     "FILE",
+     "check this program (.vir), with the memory of -seed and the pipeline of -passes"},
+    {.name = "print", OPTION_FLAG, AT(print), NULL, "only print the program of -seed"},
 
     {.name = "Passes", OPTION_SECTION},
-    {.name = "passes", OPTION_TEXT, AT(passes), "TEXT", "this pipeline (default: a random one for each program)"},
-    {.name = "load", OPTION_LIST, AT(load), "FILE", "a plugin; its passes are drawn, too", OPTION_KEPT_FILE},
-    {.name = "cost-model",
-     OPTION_TEXT,
-     AT(cost_model),
-     "FILE",
-     "what passes weigh rows by, instead of vyre's own",
-     OPTION_KEPT_FILE},
-    {.name = "target",
-     OPTION_TEXT,
-     AT(target),
-     "NAME",
-     "where the phases of GPU passes run, which must do the same (default cpu)",
-     OPTION_KEPT},
+    {.name = "passes", OPTION_TEXT, AT(passes), "TEXT", "run this pipeline. Default: a random one for each program"},
+    {.name = "load", OPTION_LIST, AT(load), "FILE", "load a plugin, and use its passes in random pipelines", OPTION_KEPT_FILE},
+    {.name = "cost-model", OPTION_TEXT, AT(cost_model), "FILE", "read the costs of rows for passes from FILE", OPTION_KEPT_FILE},
+    {.name = "target", OPTION_TEXT, AT(target), "NAME", "run the phases of GPU passes on this target. Default: cpu", OPTION_KEPT},
     OPTION_DEVICE_ROWS(AT_DEVICE),
 
     {.name = "Failures", OPTION_SECTION},
-    {.name = "out", OPTION_TEXT, AT(out), "DIR", "where failures are written (default .)"},
-    {.name = "first", OPTION_FLAG, AT(first), NULL, "ends at the first failure"},
-    {.name = "no-reduce", OPTION_FLAG, AT(no_reduce), NULL, "writes it as it is"},
-    {.name = "quiet", OPTION_FLAG, AT(quiet), NULL, "no table"},
+    {.name = "out", OPTION_TEXT, AT(out), "DIR", "write failures to DIR. Default: ."},
+    {.name = "first", OPTION_FLAG, AT(first), NULL, "stop at the first failure"},
+    {.name = "no-reduce", OPTION_FLAG, AT(no_reduce), NULL, "write failures without reducing them"},
+    {.name = "quiet", OPTION_FLAG, AT(quiet), NULL, "do not print the coverage"},
     OPTION_HELP_ROWS(AT(help)),
 };
 
 static const option_table table = {
     .program = "vyre-fuzz",
     .usage = "[options]",
-    .about = "Makes random programs, takes each through a pipeline of passes, and runs it on the interpreter before and after.  A\n"
-             "failure is reduced and written to a file.  Ends with a table of what was met.\n",
-    .after = "Numbers are decimal, or hexadecimal after 0x, of 64 bits.\n"
-             "Exit codes: 0 all agree, 1 something does not, 2 usage, 70 a crash.\n",
+    .about =
+        "Makes random programs, and runs each on the interpreter before and after a pipeline of passes.  Failures are reduced\n"
+        "and written to files.  Prints the coverage of ops, types and passes at the end.\n",
+    .after = "Numbers have 64 bits and are decimal, or hexadecimal after 0x.\n"
+             "Exit codes: 0 all results agree, 1 a failure, 2 wrong use, 70 a crash.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .inputs = AT(inputs),
     .files = AT(responses)};
 
-/* ---- a crash says which seed ---------------------------------------------------------------------------------------------- */
+/* ---- crashes -------------------------------------------------------------------------------------------------------------- */
 
-static char running[MOST_PIPELINE + 2 * PATH_MAX]; /* what to say; written before each trial */
+static char running[MOST_PIPELINE + 2 * PATH_MAX]; /* message about a crash with the seed; written before each trial */
 
 static void
 on_crash(int number)
@@ -196,7 +192,7 @@ make_program(const options *o, uint64_t seed, vyre_module **out)
   return vyre_module_seal(*out, NULL);
 }
 
-/* Runs the pipeline and writes its result. */
+/* Runs the pipeline and writes the module as VIR0. */
 static vyre_status
 run_and_write(const vyre_pipeline *pipeline, vyre_module *module, vyre_bytes *out)
 {
@@ -204,9 +200,9 @@ run_and_write(const vyre_pipeline *pipeline, vyre_module *module, vyre_bytes *ou
   return vyre_vir0_write(module, NULL, 0, out);
 }
 
-/* How much default<O2> leaves, and that it finds nothing to do the second time; of some programs. */
+/* Measures the size after default<O2>, and checks that a second run changes nothing. */
 static vyre_status
-measure(fuzzer *f, uint64_t seed, vyre_module *program)
+measure_default(fuzzer *f, uint64_t seed, vyre_module *program)
 {
   static const char text[] = "default<O2>";
   const uint32_t before = vyre_module_view(program)->rows;
@@ -220,7 +216,7 @@ measure(fuzzer *f, uint64_t seed, vyre_module *program)
   if (!status)
     status = run_and_write(pipeline, program, &twice);
   if (!status && (once.size != twice.size || memcmp(once.data, twice.data, once.size) != 0)) {
-    printf("seed %" PRIu64 ": default<O2> changes something the second time\n", seed);
+    printf("seed %" PRIu64 ": a second run of default<O2> changes the program\n", seed);
     f->failures++;
   }
   vyre_bytes_free(&once);
@@ -259,7 +255,7 @@ try_seed(fuzzer *f, uint64_t seed)
       f->c.defined += !undefined;
       vyre_status_free(undefined);
       if (seed % 8 == 0)
-        status = measure(f, seed, program); /* the last that is done with it */
+        status = measure_default(f, seed, program); /* changes the program */
     }
   }
   vyre_module_destroy(program);
@@ -273,7 +269,7 @@ static vyre_status
 read_program(const char *path, vyre_module **out)
 {
   vyre_bytes text = {0};
-  vyre_status status = vyre_status_note(vyre_file_read_as(path, VYRE_FILE_TEXT, &text), "-input takes the path of a .vir file");
+  vyre_status status = vyre_status_note(vyre_file_read_as(path, VYRE_FILE_TEXT, &text), "-input needs the path of a .vir file");
   if (!status)
     status = vyre_module_create(NULL, 1u << 20, out);
   if (!status)
@@ -321,26 +317,27 @@ print_program(const fuzzer *f)
 
 /* ---- the command line ------------------------------------------------------------------------------------------------------ */
 
-/* Options that contradict each other, and a folder that is not there: before any program is made. */
+/* Checks for contradictory options and a missing folder, before any program is made. */
 static vyre_status
 check_options(const options *o)
 {
   struct stat folder;
   if (o->inputs.count)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is no option\nFix: -input=FILE takes a program", o->inputs.names[0]);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not an option\nFix: name a program with -input=FILE", o->inputs.names[0]);
   if (o->strict && o->relaxed)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-strict and -relaxed leave no program\nFix: give one of them, or none for both kinds");
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-strict and -relaxed exclude all programs\nFix: give only one of them, or none for both kinds");
   if (o->print && (o->count.text || o->passes || o->input))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-print prints the one program of -seed\nFix: leave out -%s",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-print only prints the program of -seed\nFix: leave out -%s",
                       o->count.text ? "count"
                       : o->passes   ? "passes"
                                     : "input");
   if (o->print || o->input)
     return VYRE_OK;
   if (stat(o->out, &folder) != 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-out=%s: %s\nFix: give a folder that is there", o->out, strerror(errno));
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-out=%s: %s\nFix: give an existing folder", o->out, strerror(errno));
   if (!S_ISDIR(folder.st_mode) || access(o->out, W_OK | X_OK) != 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-out=%s: no folder that can be written to\nFix: give one that can", o->out);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-out=%s: not a writable folder\nFix: give a folder in which files can be created", o->out);
   return VYRE_OK;
 }
 
@@ -350,17 +347,18 @@ check_passes(const fuzzer *f)
 {
   vyre_pipeline *pipeline = NULL;
   if (!can_draw_pass(f->registry))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "there are no passes\nFix: build the passes of the core, or name a plugin with -load");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "there are no passes\nFix: build the core passes, or load a plugin with -load");
   if (!f->o.passes)
     return VYRE_OK;
   VYRE_TRY(vyre_pipeline_parse(f->registry, f->o.passes, strlen(f->o.passes), "-passes", &pipeline));
   vyre_pipeline_destroy(pipeline);
   return strlen(f->o.passes) < MOST_PIPELINE
              ? VYRE_OK
-             : VYRE_ERROR(VYRE_CODE_USAGE, "-passes: the pipeline's text has more than %u bytes", MOST_PIPELINE - 1);
+             : VYRE_ERROR(VYRE_CODE_USAGE, "-passes: the pipeline's text has more than %u bytes\nFix: give a shorter pipeline",
+                          MOST_PIPELINE - 1);
 }
 
-/* Options that a failure needs, as a shell reads them. */
+/* Collects the options that reproduce a failure, quoted for a shell. */
 static vyre_status
 quote_kept(fuzzer *f)
 {
@@ -386,14 +384,14 @@ open_device(fuzzer *f)
   vyre_target_options one_thread = option_device_take(&f->o.on, folder, sizeof folder);
   const vyre_target_ops *target = vyre_target_find(f->o.target ? f->o.target : "cpu");
   if (!target)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%.100s'\nFix: use -target=cpu, or another target of vyre-passmgr",
                       f->o.target);
   one_thread.threads = 1;
   return vyre_device_open(target, &one_thread, NULL, &f->device);
 }
 
 static vyre_status
-fuzz(fuzzer *f)
+run_fuzzer(fuzzer *f)
 {
   VYRE_TRY(check_options(&f->o));
   VYRE_TRY(quote_kept(f));
@@ -427,7 +425,7 @@ main(int count, char **arguments)
     status = console_help(&table, f.o.help, VYRE_VERSION);
   } else if (!status) {
     watch_crashes();
-    status = fuzz(&f);
+    status = run_fuzzer(&f);
     status = vyre_status_join(status, vyre_device_close(f.device));
   }
   const int code = console_end("vyre-fuzz", status, f.failures ? 1 : 0);

@@ -1,4 +1,4 @@
-/* Random memory: buffers of all spaces, and accesses to them that no other invocation can meet.
+/* Random memory: buffers of all spaces, and accesses to them that do not conflict with other invocations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -57,7 +57,7 @@ vyre_row
 workgroup_words(generator *g, vyre_type type, uint32_t count)
 {
   const vyre_row made = vyre_build_buffer(&g->b, array_of(g, type, count), VYRE_SPACE_WORKGROUP, 0, 0, 0);
-  if (g->tame && below(g, 8)) /* else it has no value before it is written */
+  if (g->tame && below(g, 8)) /* otherwise it is unset until it is written */
     vyre_buffer_info_of(g->m, made)->initializer = vyre_module_add_initializer(g->m, NULL, 0);
   return made;
 }
@@ -106,7 +106,7 @@ element(generator *g, vyre_row buffer, vyre_row index)
   return vyre_build_at(&g->b, buffer, index);
 }
 
-/* An element of the private array: at a literal index, one of a few that are near each other, or any, often out of bounds. */
+/* Returns an element of the private array: at a literal index, at one of a few near indices, or at any, often out of bounds. */
 static vyre_row
 own_element(generator *g)
 {
@@ -141,7 +141,7 @@ word_of(generator *g, vyre_row from)
     return vyre_build_convert(&g->b, VYRE_OP_bitcast, U32, from);
   if (vyre_kind_is_float(kind))
     from = vyre_build_convert(&g->b, VYRE_OP_bitcast, VYRE_TYPE(width == 16 ? VYRE_U16 : VYRE_U64, 1), from);
-  if (width == 64) /* both halves count */
+  if (width == 64) /* combines both halves */
     from = vyre_build_binary(&g->b, VYRE_OP_xor, from, vyre_build_imm(&g->b, VYRE_OP_ushr, from, 32));
   return vyre_build_convert(&g->b, VYRE_OP_convert, U32, from);
 }
@@ -176,9 +176,9 @@ own_block_word(generator *g, uint32_t which, uint32_t index)
 
 /* ---- accesses ------------------------------------------------------------------------------------------------------------- */
 
-/* A copy, and its wait: nothing in between looks at memory. */
+/* Adds an async copy and its wait, without accesses in between. */
 static void
-async(generator *g)
+copy_async(generator *g)
 {
   vyre_row to = own_element(g), from = below(g, 2) ? element(g, g->in, index_below(g, RANDOM_IN)) : own_element(g);
   row(g, VYRE_OP_async_copy, 0, 0, to, from, VYRE_NONE);
@@ -188,9 +188,9 @@ async(generator *g)
   row(g, VYRE_OP_async_wait, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
 }
 
-/* On the invocation's own word, of workgroup memory or of coherent memory. */
+/* Adds an atomic on the invocation's own word of workgroup or coherent memory. */
 static void
-atomic(generator *g)
+access_atomic(generator *g)
 {
   static const vyre_opcode ints[] = {VYRE_OP_atomic_load, VYRE_OP_atomic_store, VYRE_OP_atomic_exchange,
                                      VYRE_OP_atomic_add,  VYRE_OP_atomic_sub,   VYRE_OP_atomic_compare_exchange,
@@ -215,9 +215,9 @@ atomic(generator *g)
     keep(g, old);
 }
 
-/* A member of a private record, or records as wholes. */
+/* Accesses a member of a private record, or copies a whole record. */
 static void
-record(generator *g)
+access_record(generator *g)
 {
   const vyre_row at = element(g, g->records, below(g, 2) ? index_below(g, 2) : vyre_build_const(&g->b, U32, below(g, 2)));
   const vyre_type vector = VYRE_TYPE(VYRE_F32, 3);
@@ -248,9 +248,9 @@ record(generator *g)
     vyre_build_store(&g->b, path, value(g, vector), 0);
 }
 
-/* Spaces and views that only a wide program has. */
+/* Accesses the buffers of wide programs. */
 static void
-wide_memory(generator *g)
+access_wide_memory(generator *g)
 {
   vyre_row index, path;
   switch (below(g, 9)) {
@@ -264,7 +264,7 @@ wide_memory(generator *g)
     else
       vyre_build_store(&g->b, path, value(g, VYRE_TYPE(VYRE_U32, 4)), 0);
     return;
-  case 2: /* of other subgroups, which do not wait: its own words alone */
+  case 2: /* only own words, because other subgroups do not wait */
     path = element(g, g->shared, own_word(g, vyre_build_const(&g->b, U32, below(g, RANDOM_WORDS))));
     if (below(g, 2))
       load(g, path);
@@ -287,17 +287,17 @@ wide_memory(generator *g)
     keep(g, row(g, VYRE_OP_length, U32, 0, below(g, 2) ? g->in : g->out, VYRE_NONE, VYRE_NONE));
     return;
   default:
-    record(g);
+    access_record(g);
     return;
   }
 }
 
 void
-memory(generator *g)
+access_memory(generator *g)
 {
   vyre_row word;
   if (g->wide && below(g, 3) == 0) {
-    wide_memory(g);
+    access_wide_memory(g);
     return;
   }
   switch (below(g, 11)) {
@@ -314,13 +314,13 @@ memory(generator *g)
     load(g, element(g, g->in, index_below(g, RANDOM_IN))); /* often out of bounds */
     break;
   case 5:
-    async(g);
+    copy_async(g);
     break;
   case 1:
     load(g, element(g, g->out, own_word(g, vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), RANDOM_WORDS - 1))));
     break;
   case 6:
-    atomic(g);
+    access_atomic(g);
     break;
   case 4: /* no other invocation reads it */
     word = any_word(g);
@@ -332,10 +332,10 @@ memory(generator *g)
   }
 }
 
-/* Each invocation passes a word to those before it: written, a barrier, read, a barrier.  Then it may write its own word again, or
- * that of the next one. */
+/* Each invocation writes a word, and after a barrier reads the word of another one.  After another barrier it may write its own
+ * word again, or that of the next invocation. */
 void
-meet(generator *g)
+exchange_words(generator *g)
 {
   const uint32_t order = VYRE_ORDER(2, 2, 0x108); /* workgroup, workgroup, acquire and release of workgroup memory */
   const vyre_row word = any_word(g), own = vyre_build_imm(&g->b, VYRE_OP_and, lindex(g), 3);
@@ -344,7 +344,7 @@ meet(generator *g)
     other = vyre_build_imm(&g->b, VYRE_OP_and, other, 3);
   vyre_build_store(&g->b, element(g, g->workgroup_tile, own), word, 0);
   vyre_build_barrier(&g->b, order);
-  other = vyre_build_load(&g->b, element(g, g->workgroup_tile, other), 0); /* not kept: read again elsewhere it would be a race */
+  other = vyre_build_load(&g->b, element(g, g->workgroup_tile, other), 0); /* not kept, because a copy elsewhere would be a race */
   store_out(g, keep(g, vyre_build_imm(&g->b, VYRE_OP_add, other, 1)));
   vyre_build_barrier(&g->b, order);
   if (below(g, 2)) {

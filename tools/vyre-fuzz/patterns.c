@@ -1,7 +1,7 @@
-/* Random shapes of what passes look for, and of what only looks like that: a condition asked again, two ifs or two arms that are
- * nearly the same, memory and jumps around a loop, an op whose operand says what it gives.
+/* Random shapes that passes rewrite, and similar ones that they must not rewrite: repeated conditions, two nearly equal ifs or
+ * arms, memory and jumps around a loop, ops whose operand determines the result.
  *
- * Each shows all of what it computes.  What it makes is not seen outside.
+ * Each pattern stores all of its results.  Its values are not visible outside.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -50,7 +50,7 @@ comparison(generator *g, vyre_kind kind)
   return (vyre_opcode)(VYRE_OP_eq + below(g, VYRE_OP_sge - VYRE_OP_eq + 1));
 }
 
-/* Of a and b, of b and a, or of a and a literal near another. */
+/* Compares a and b, b and a, or a and a number near the literal. */
 static vyre_row
 compare(generator *g, vyre_row a, vyre_row b, uint64_t literal)
 {
@@ -69,7 +69,7 @@ compare(generator *g, vyre_row a, vyre_row b, uint64_t literal)
   }
 }
 
-/* What a comparison says of others of the same rows, in its arms and after them. */
+/* Adds comparisons of the same rows in the arms of another one. */
 static void
 related_comparisons(generator *g)
 {
@@ -77,7 +77,7 @@ related_comparisons(generator *g)
   class_kind(g, below(g, 2) ? VYRE_CLASS_INT : VYRE_CLASS_FLOAT, &kind);
   const vyre_type type = VYRE_TYPE(kind, 1);
   const vyre_row a = value(g, type), b = value(g, type);
-  const uint64_t literal = below(g, 6) - UINT64_C(3); /* about 0 and the greatest */
+  const uint64_t literal = below(g, 6) - UINT64_C(3); /* near 0 and the greatest number */
   const vyre_row control = begin_if(g, compare(g, a, b, literal));
   store_out(g, compare(g, a, b, literal));
   const vyre_row inner = begin_if(g, compare(g, a, b, literal));
@@ -88,7 +88,7 @@ related_comparisons(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* One expression of p and q, or one of its neighbours. */
+/* Returns one of four similar expressions of p and q. */
 static vyre_row
 twin_value(generator *g, vyre_row p, vyre_row q)
 {
@@ -104,7 +104,7 @@ twin_value(generator *g, vyre_row p, vyre_row q)
   }
 }
 
-/* Two ifs on one condition or on two, that set two variables to equal values or to others. */
+/* Adds two ifs with one condition or two, which set two variables to equal or different values. */
 static void
 twin_ifs(generator *g)
 {
@@ -123,9 +123,9 @@ twin_ifs(generator *g)
     store_out(g, vyre_build_get(&g->b, vars[i]));
 }
 
-/* An arm, of subgroup rows too; another with the same rows but for one thing, if `other` is not 0. */
+/* Fills an arm, with `lanes` also with a subgroup row.  If `other` is not 0, one row differs. */
 static void
-near_arm(generator *g, const vyre_row p[3], vyre_row array, bool lanes, uint32_t other)
+fill_near_arm(generator *g, const vyre_row p[3], vyre_row array, bool lanes, uint32_t other)
 {
   const vyre_row sum = lanes ? row(g, VYRE_OP_subgroup_add, U32, 0, p[0], VYRE_NONE, VYRE_NONE)
                              : vyre_build_imm(&g->b, VYRE_OP_add, p[0], other == 1 ? 5 : 4);
@@ -150,9 +150,9 @@ near_equal_arms(generator *g)
   const bool lanes = below(g, 4) == 0;
   const vyre_row lindex = row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   const vyre_row control = begin_if(g, lanes ? vyre_build_imm(&g->b, VYRE_OP_ult, lindex, 2) : value(g, BOOL));
-  near_arm(g, p, array, lanes, 0);
+  fill_near_arm(g, p, array, lanes, 0);
   begin_else(g, control);
-  near_arm(g, p, array, lanes, below(g, 7));
+  fill_near_arm(g, p, array, lanes, below(g, 7));
   vyre_builder_leave(&g->b, control);
   for (uint32_t i = 0; i < 2; i++)
     store_out(g, vyre_build_load(&g->b, vyre_build_at_literal(&g->b, array, i), 0));
@@ -166,7 +166,7 @@ private_words(generator *g)
   return vyre_build_buffer(&g->b, vyre_type_array(g->m, U32, 4, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
 }
 
-/* Of those: one that is there, and perhaps not. */
+/* Returns an index of private_words, which may be out of bounds unless the program is tame. */
 static vyre_row
 any_index(generator *g)
 {
@@ -182,7 +182,7 @@ any_index(generator *g)
   }
 }
 
-/* From one iteration to the next through memory, at locations of each iteration's own: the one that is loaded, or one beside it. */
+/* Carries a value to the next iteration through memory at a location of the iteration: the loaded one, or the next one. */
 static void
 carried_ahead(generator *g)
 {
@@ -200,7 +200,7 @@ carried_ahead(generator *g)
     store_out(g, vyre_build_load(&g->b, vyre_build_at_literal(&g->b, words, 1), 0));
 }
 
-/* The same at one location; what the last iteration stores may not be read. */
+/* Carries a value through one location.  The store of the last iteration may not be read. */
 static void
 carried_in_memory(generator *g)
 {
@@ -226,7 +226,7 @@ carried_in_memory(generator *g)
     store_out(g, vyre_build_load(&g->b, path(g, words, index), 0));
 }
 
-/* A case that falls, perhaps with another word in memory, into one that reads it. */
+/* Stores a word in a case that may fall through to one that reads it. */
 static void
 carried_by_falling(generator *g)
 {
@@ -246,8 +246,7 @@ carried_by_falling(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Stores and loads of one location or of ones near it, in bounds or not: of what was there, or was stored, or of its neighbour.
- */
+/* Adds stores and loads of one location and near ones, in bounds or not. */
 static void
 same_place(generator *g)
 {
@@ -261,7 +260,7 @@ same_place(generator *g)
   if (below(g, 2))
     store_out(g, vyre_build_load(&g->b, path(g, words, near), 0));
   vyre_build_store(&g->b, path(g, words, index), below(g, 2) ? old : value(g, U32), 0);
-  if (below(g, 2)) { /* read by a copy alone */
+  if (below(g, 2)) { /* only a copy reads it */
     const vyre_row copies = private_words(g);
     row(g, VYRE_OP_copy, 0, 0, copies, words, VYRE_NONE);
     store_out(g, vyre_build_load(&g->b, path(g, copies, index), 0));
@@ -270,7 +269,7 @@ same_place(generator *g)
   }
 }
 
-/* Around an async copy, a load of where it writes. */
+/* Loads the target of an async copy before and after it. */
 static void
 copied_behind(generator *g)
 {
@@ -285,7 +284,7 @@ copied_behind(generator *g)
 
 /* ---- jumps --------------------------------------------------------------------------------------------------------------- */
 
-/* Between literals about 0: no iteration, one, or some. */
+/* Adds a `for` between literals near 0, with no iteration, one or several. */
 static void
 literal_bounds(generator *g)
 {
@@ -300,7 +299,7 @@ literal_bounds(generator *g)
   const vyre_row control = vyre_build_for(&g->b, first, end, step), index = vyre_region_of(g->m, control, 0);
   const vyre_row number = kind == VYRE_U32 ? index : vyre_build_convert(&g->b, VYRE_OP_convert, U32, index);
   const vyre_row more = vyre_build_binary(&g->b, VYRE_OP_add, vyre_build_get(&g->b, sum), number);
-  if (control.id % 4) /* by its number, so that what else is drawn stays as it was */
+  if (control.id % 4) /* not random, so that later random choices stay the same */
     vyre_build_set(&g->b, sum, vyre_build_imm(&g->b, VYRE_OP_add, more, 10));
   else /* the index is not used */
     vyre_build_set(&g->b, sum, g->base);
@@ -308,7 +307,7 @@ literal_bounds(generator *g)
   store_out(g, vyre_build_get(&g->b, sum));
 }
 
-/* A loop that a jump at its body's end leaves, or a block around it, and a `continue` before that: each iteration shows. */
+/* Adds a loop with a break or a leave at the end of its body, and perhaps a `continue` before it.  Each iteration has an effect. */
 static void
 early_ends(generator *g)
 {
@@ -334,7 +333,7 @@ early_ends(generator *g)
     store_out(g, vyre_build_load(&g->b, vyre_build_at_literal(&g->b, words, i), 0));
 }
 
-/* Its continuing region has an access that the body's break keeps from running where it would be undefined. */
+/* Adds a loop whose continuing region has an access that is undefined without the break in the body. */
 static void
 guarded_continuing(generator *g)
 {
@@ -350,8 +349,8 @@ guarded_continuing(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* A loop as languages have it: its test at its head, one iteration or a few, its counter set at the end of the body or of the
- * continuing region, and in an arm too.  Its head may have an effect, which the iteration that leaves has as well. */
+/* Adds a loop with a test at its head and few iterations.  The counter is set at the end of the body or of the continuing region,
+ * and perhaps in an arm.  The head may have an effect, which also happens before the loop exits. */
 static void
 tested_at_head(generator *g)
 {
@@ -370,7 +369,7 @@ tested_at_head(generator *g)
   store_out(g, at);
   if (!in_continuing)
     vyre_build_set(&g->b, counter, vyre_build_imm(&g->b, VYRE_OP_add, at, step));
-  if (below(g, 3) == 0) { /* goes on one iteration longer */
+  if (below(g, 3) == 0) { /* an arm with another step */
     const vyre_row arm = begin_if(g, vyre_build_imm(&g->b, VYRE_OP_uge, value(g, U32), RANDOM_IN));
     vyre_build_set(&g->b, counter, vyre_build_imm(&g->b, VYRE_OP_add, at, in_continuing ? 1 : step + 1));
     if (below(g, 2))
@@ -387,7 +386,7 @@ tested_at_head(generator *g)
 
 /* ---- operations ---------------------------------------------------------------------------------------------------------- */
 
-/* Of a float kind: any, or a denormal. */
+/* Returns a value of a float kind, often a denormal. */
 static vyre_row
 float_value(generator *g, vyre_kind kind)
 {
@@ -399,7 +398,7 @@ float_value(generator *g, vyre_kind kind)
                             vyre_build_imm(&g->b, VYRE_OP_and, value(g, VYRE_TYPE(ints[kind], 1)), 7));
 }
 
-/* x * 1, x - 0, x / -1 and the like. */
+/* Adds x * 1, x - 0, x / -1 and the like. */
 static void
 float_identity(generator *g)
 {
@@ -414,7 +413,8 @@ float_identity(generator *g)
   store_out(g, vyre_build_binary(&g->b, ops[below(g, g->tame ? 4 : 6)], left, right)); /* min and max may be undefined */
 }
 
-/* By a literal: quotients, also of the greatest numbers; products, and whether they are that of another one. */
+/* Adds quotients by a literal, also of the greatest numbers, or products with a literal and their comparison with another product.
+ */
 static void
 int_by_literal(generator *g)
 {
@@ -427,7 +427,7 @@ int_by_literal(generator *g)
   const uint64_t most = UINT64_MAX >> (64 - vyre_kind_bits(kind));
   const uint64_t wide = (uint64_t)below(g, 0x7fffffffu) << 33 ^ below(g, 0x7fffffffu);
   const uint64_t any = (below(g, 2) ? wide >> below(g, 63) : 0) & most;
-  const uint64_t literal = any < 2 || any == most ? 3 + below(g, 16) : any; /* by -1 a division overflows */
+  const uint64_t literal = any < 2 || any == most ? 3 + below(g, 16) : any; /* division by -1 overflows */
   const vyre_row few = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), below(g, 2) ? 3 : 15);
   const vyre_row many = below(g, 2) ? value(g, type) : vyre_build_imm(&g->b, VYRE_OP_xor, few, most);
   const vyre_row result = vyre_build_imm(&g->b, op, op == VYRE_OP_mul ? few : many, literal);
@@ -435,7 +435,7 @@ int_by_literal(generator *g)
   store_out(g, vyre_build_imm(&g->b, VYRE_OP_eq, result, literal * below(g, 4) & most));
 }
 
-/* A quotient and a remainder of the same two, in either order, the later one perhaps in an arm. */
+/* Adds a quotient and a remainder of the same operands, in either order.  The second one may be in an arm. */
 static void
 quotient_and_rest(generator *g)
 {
@@ -463,7 +463,7 @@ quotient_and_rest(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Two shifts, or a shift and a mask, of some lanes: fields of bits, also such as no op takes out. */
+/* Adds two shifts, or a shift and a mask: bit fields, also some that no op extracts. */
 static void
 bit_field(generator *g)
 {
@@ -486,7 +486,7 @@ bit_field(generator *g)
   }
 }
 
-/* From one integer type to another, and to a third or back. */
+/* Converts an integer to another type, and then to a third or back. */
 static void
 conversions(generator *g)
 {
@@ -506,14 +506,13 @@ conversions(generator *g)
 }
 
 void
-pattern(generator *g)
+add_pattern(generator *g)
 {
   static void (*const patterns[])(generator *) = {
-      related_comparisons, twin_ifs,       near_equal_arms, carried_in_memory,
-      carried_by_falling,  same_place,     copied_behind,   early_ends,
-      guarded_continuing,  float_identity, int_by_literal,  bit_field,
-      conversions,         literal_bounds, tested_at_head,  two_elements,
-      seldom_bound,        never_written,  beyond,          quotient_and_rest,
+      related_comparisons, twin_ifs,         near_equal_arms,    carried_in_memory,  carried_by_falling,
+      same_place,          copied_behind,    early_ends,         guarded_continuing, float_identity,
+      int_by_literal,      bit_field,        conversions,        literal_bounds,     tested_at_head,
+      access_two_elements, use_seldom_bound, load_never_written, index_beyond,       quotient_and_rest,
   };
   const uint32_t mark = g->count;
   if (g->inexact && below(g, 2))

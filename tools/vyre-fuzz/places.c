@@ -1,14 +1,13 @@
-/* Random shapes of what may not be there: descriptors that are one buffer or none, memory without a value, lanes and elements
- * beyond the end.
+/* Random shapes of missing objects: descriptors with one buffer or none, unset memory, lanes and elements beyond the end.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
 
 #include "internal.h"
 
-/* Two elements of an array of descriptors, which may be one buffer: locations near each other in them. */
+/* Accesses near locations of two elements of an array of descriptors, which may share memory. */
 void
-two_elements(generator *g)
+access_two_elements(generator *g)
 {
   const uint32_t first = below(g, RANDOM_BLOCKS + 1), second = below(g, RANDOM_BLOCKS + 1), at = below(g, RANDOM_WORDS - 2);
   const vyre_row p = own_block_word(g, first, at);
@@ -29,16 +28,16 @@ two_elements(generator *g)
     store_out(g, vyre_build_load(&g->b, q, 0));
 }
 
-/* 0 or 1, which no pass can know: a word of `in` (run.c). */
+/* Returns 0 or 1, which no pass can know: a word of `in` (run.c). */
 static vyre_row
 few_iterations(generator *g)
 {
   return vyre_build_load(&g->b, vyre_build_at_literal(&g->b, g->in, below(g, 6) == 0), 0);
 }
 
-/* Something that a descriptor leads to: which may be unbound. */
+/* Reads a buffer that may be unbound, or its length. */
 static void
-through_descriptor(generator *g)
+read_descriptor(generator *g)
 {
   switch (below(g, 5)) {
   case 0:
@@ -61,17 +60,16 @@ through_descriptor(generator *g)
   }
 }
 
-/* A descriptor that is used in a loop that makes no iteration, after a jump, or in an arm; and perhaps before, or in the loop
- * itself. */
+/* Uses a descriptor in a loop without iterations, after a jump, or in an arm, and perhaps before or in the loop. */
 void
-seldom_bound(generator *g)
+use_seldom_bound(generator *g)
 {
   const vyre_row n = few_iterations(g);
   const uint32_t how = below(g, 3);
   const bool around = below(g, 2); /* the arm is around the loop, too */
   const vyre_row arm = below(g, 2) ? begin_if(g, vyre_build_imm(&g->b, VYRE_OP_ne, n, 0)) : VYRE_NONE;
   if (below(g, 4) == 0)
-    through_descriptor(g);
+    read_descriptor(g);
   if (arm.id && !around)
     vyre_builder_leave(&g->b, arm);
   const vyre_row control = how ? begin_for(g, 2) : vyre_build_for(&g->b, u32(g, 0), n, u32(g, 1));
@@ -81,21 +79,21 @@ seldom_bound(generator *g)
     vyre_builder_leave(&g->b, leaves);
   }
   const vyre_row inner = how == 2 ? vyre_build_for(&g->b, u32(g, 0), n, u32(g, 1)) : VYRE_NONE;
-  through_descriptor(g);
+  read_descriptor(g);
   if (below(g, 2))
-    through_descriptor(g);
+    read_descriptor(g);
   if (inner.id)
     vyre_builder_leave(&g->b, inner);
   if (how == 2 && below(g, 4) == 0)
-    through_descriptor(g);
+    read_descriptor(g);
   vyre_builder_leave(&g->b, control);
   if (arm.id && around)
     vyre_builder_leave(&g->b, arm);
 }
 
-/* A loop that may make no iteration loads at an index from workgroup memory that nothing wrote. */
+/* A loop that may have no iteration loads at an index from workgroup memory that may not be written. */
 void
-never_written(generator *g)
+load_never_written(generator *g)
 {
   const vyre_row fresh = vyre_build_buffer(&g->b, vyre_type_array(g->m, U32, 4, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
   const vyre_row words = private_words(g), n = few_iterations(g),
@@ -111,9 +109,9 @@ never_written(generator *g)
     vyre_build_store(&g->b, place, value(g, U32), 0);
 }
 
-/* An index that a condition makes known, and out of bounds: in an arm that is never taken, which no pass can know. */
+/* Uses an index that a condition makes known and out of bounds, in an arm that never runs, which no pass can know. */
 void
-beyond(generator *g)
+index_beyond(generator *g)
 {
   const uint32_t lanes = 2 + below(g, 3), far = lanes + below(g, 3) * 36;
   const vyre_row index = vyre_build_load(&g->b, vyre_build_at_literal(&g->b, g->in, 0), 0), words = private_words(g);

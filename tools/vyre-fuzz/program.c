@@ -1,7 +1,7 @@
 /* Random programs: variables and control around random values and memory.
  *
- * Values are chosen from the visible ones: a pool of rows with a mark for each open region.  Constants are often edge
- * values, and operands often constants, so that there is something to fold; conditions are now and then constants too.
+ * Values are chosen from a pool of visible rows, with a mark for each open region.  Constants are often edge values, and operands
+ * and conditions often constants, so that passes can fold.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -9,7 +9,7 @@
 #include "internal.h"
 
 static void
-variable(generator *g)
+access_variable(generator *g)
 {
   vyre_row var = g->vars[below(g, MAX_VARS)];
   if (below(g, 2))
@@ -20,9 +20,9 @@ variable(generator *g)
 
 /* ---- control ------------------------------------------------------------------------------------------------------------ */
 
-/* Values made inside are not visible outside. */
+/* Fills a region with statements.  Values of the region are not visible outside. */
 static void
-inside(generator *g, vyre_row region, uint32_t count)
+fill_region(generator *g, vyre_row region, uint32_t count)
 {
   uint32_t mark = g->count;
   vyre_builder_at_end(&g->b, region);
@@ -30,7 +30,7 @@ inside(generator *g, vyre_row region, uint32_t count)
   g->count = mark;
 }
 
-/* A jump as the region's last row, where one is allowed. */
+/* Adds a jump as the last row of the region, if one is allowed. */
 static void
 maybe_jump(generator *g)
 {
@@ -52,7 +52,7 @@ maybe_jump(generator *g)
   }
 }
 
-/* Often one that is true for some lanes alone. */
+/* Returns a condition, which is often true only for some lanes. */
 static vyre_row
 condition(generator *g)
 {
@@ -62,9 +62,9 @@ condition(generator *g)
                         row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 1 + below(g, 3));
 }
 
-/* By the row's number, so that other random choices stay the same. */
+/* Sets hints by the row's number, so that other random choices stay the same. */
 static void
-hint(generator *g, vyre_row control, bool is_loop)
+set_hint(generator *g, vyre_row control, bool is_loop)
 {
   static const uint32_t literals[3] = {3, 2, 4};
   const uint32_t selections[4] = {0, VYRE_HINT_FLATTEN, VYRE_HINT_DONT_FLATTEN, 0};
@@ -72,15 +72,15 @@ hint(generator *g, vyre_row control, bool is_loop)
   vyre_row_set_hints(g->m, control, (is_loop ? loops : selections)[control.id % 4], literals);
 }
 
-/* Now and then with the same rows in both arms, or the same but for one value. */
+/* Builds an if.  Sometimes both arms have the same rows, or the same except for one value. */
 static void
 build_if(generator *g)
 {
   vyre_row control = vyre_build_if(&g->b, condition(g));
   const uint64_t random = g->random;
   const uint32_t stored = g->stored, budget = g->budget;
-  hint(g, control, false);
-  inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 4));
+  set_hint(g, control, false);
+  fill_region(g, vyre_region_of(g->m, control, 0), 1 + below(g, 4));
   maybe_jump(g);
   if (below(g, 4) == 0) {
     const uint32_t other = below(g, 2) ? 1 + below(g, 8) : 0;
@@ -88,17 +88,17 @@ build_if(generator *g)
     g->stored = stored;
     g->budget = budget;
     g->twist = other;
-    inside(g, vyre_region_of(g->m, control, 1), 1 + below(g, 4));
+    fill_region(g, vyre_region_of(g->m, control, 1), 1 + below(g, 4));
     g->twist = 0;
     maybe_jump(g);
   } else if (below(g, 2)) {
-    inside(g, vyre_region_of(g->m, control, 1), 1 + below(g, 3));
+    fill_region(g, vyre_region_of(g->m, control, 1), 1 + below(g, 3));
     maybe_jump(g);
   }
   vyre_builder_leave(&g->b, control);
 }
 
-/* The same subgroup row before and after a jump that some lanes take, or a construct that they come back from. */
+/* Adds the same subgroup row before and after a jump of some lanes, or before and after an if where lanes reconverge. */
 static void
 build_watched(generator *g)
 {
@@ -126,7 +126,7 @@ build_watched(generator *g)
   store_out(g, again);
 }
 
-/* Any value of an integer type. */
+/* Returns a value of an integer type. */
 static vyre_row
 bound_of(generator *g, vyre_type type)
 {
@@ -136,7 +136,7 @@ bound_of(generator *g, vyre_type type)
   return vyre_build_convert(&g->b, VYRE_OP_convert, type, value(g, vyre_kind_is_signed(kind) ? VYRE_TYPE(VYRE_I32, 1) : U32));
 }
 
-/* The index of a `for`, as 32 bits. */
+/* Returns the index of a `for`, converted to 32 bits. */
 static vyre_row
 counter_of(generator *g, vyre_row control)
 {
@@ -150,7 +150,7 @@ build_for(generator *g)
 {
   vyre_type type = VYRE_TYPE(VYRE_I8 + below(g, 8), 1); /* any integer */
   const uint64_t ones = UINT64_MAX >> (64 - vyre_kind_bits(VYRE_TYPE_KIND(type)));
-  vyre_row from = vyre_build_const(&g->b, type, below(g, 2) ? 0 : ones - below(g, 2)); /* -1, or no iteration */
+  vyre_row from = vyre_build_const(&g->b, type, below(g, 2) ? 0 : ones - below(g, 2)); /* from -1, or without iterations */
   vyre_row one = vyre_build_const(&g->b, type, 1 + below(g, 2));
   vyre_row limit =
       below(g, 2) ? vyre_build_const(&g->b, type, below(g, 5)) : vyre_build_imm(&g->b, VYRE_OP_and, bound_of(g, type), 3);
@@ -158,11 +158,11 @@ build_for(generator *g)
   bool in_loop = g->in_loop;
   uint32_t mark;
   control = vyre_build_for(&g->b, from, limit, one);
-  hint(g, control, true);
+  set_hint(g, control, true);
   mark = g->count;
   keep(g, counter_of(g, control));
   g->in_loop = true;
-  inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
+  fill_region(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
   maybe_jump(g);
   g->in_loop = in_loop;
   g->block = saved;
@@ -170,7 +170,7 @@ build_for(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Counts in a variable of its own, in its body, so that it ends. */
+/* Builds a loop that ends, because its body counts iterations in a variable. */
 static void
 build_open_loop(generator *g)
 {
@@ -178,20 +178,20 @@ build_open_loop(generator *g)
   const bool in_loop = g->in_loop;
   vyre_build_set(&g->b, counter, vyre_build_const(&g->b, U32, 0));
   const vyre_row control = vyre_build_loop(&g->b);
-  hint(g, control, true);
+  set_hint(g, control, true);
   const vyre_row next = vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_get(&g->b, counter), 1);
   vyre_build_set(&g->b, counter, next);
   const vyre_row leaves = vyre_build_if(&g->b, vyre_build_imm(&g->b, VYRE_OP_uge, next, 1 + below(g, 4)));
   vyre_builder_at_end(&g->b, vyre_region_of(g->m, leaves, 0));
   vyre_build_jump(&g->b, VYRE_OP_break, VYRE_NONE);
   g->in_loop = true;
-  inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
+  fill_region(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
   maybe_jump(g);
   g->in_loop = in_loop;
   vyre_builder_leave(&g->b, control);
 }
 
-/* Counts likewise; ends in its continuing region. */
+/* Builds a loop that counts iterations in its continuing region. */
 static void
 build_loop(generator *g)
 {
@@ -200,14 +200,14 @@ build_loop(generator *g)
   vyre_row block = g->block;
   vyre_build_set(&g->b, counter, vyre_build_const(&g->b, U32, 0));
   control = vyre_build_loop(&g->b);
-  hint(g, control, true);
+  set_hint(g, control, true);
   g->in_loop = true;
-  inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
+  fill_region(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
   maybe_jump(g);
   g->in_loop = false;
   g->in_continuing = true;
   g->block = VYRE_NONE;
-  inside(g, vyre_region_of(g->m, control, 1), below(g, 3));
+  fill_region(g, vyre_region_of(g->m, control, 1), below(g, 3));
   next = vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_get(&g->b, counter), 1);
   vyre_build_set(&g->b, counter, next);
   done = vyre_build_imm(&g->b, VYRE_OP_uge, next, 1 + below(g, 4));
@@ -218,7 +218,7 @@ build_loop(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Labels that differ in their upper halves, where they have them. */
+/* Returns a label.  Labels of 64 bits differ in both halves. */
 static uint64_t
 label_of(vyre_kind kind, uint32_t i)
 {
@@ -240,12 +240,12 @@ build_switch(generator *g)
     labels[i] = vyre_build_const(&g->b, type, label_of(kind, i));
   labels[2] = vyre_build_tuple(&g->b, labels + 2, 2);
   const vyre_row control = vyre_build_switch(&g->b, selector);
-  hint(g, control, false);
+  set_hint(g, control, false);
   for (uint32_t i = 0; i < n; i++)
     cases[i] = vyre_build_case(&g->b, control, labels[i], i == 1 && below(g, 2));
   g->block = control;
   for (uint32_t i = 0; i < n; i++) {
-    inside(g, cases[i], 1 + below(g, 3));
+    fill_region(g, cases[i], 1 + below(g, 3));
     if (below(g, 4) == 0)
       store_out(g, selector);
     if (i + 1 < n && below(g, 2))
@@ -262,13 +262,13 @@ build_block(generator *g)
 {
   vyre_row control = vyre_build_block(&g->b), block = g->block;
   g->block = control;
-  inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 4));
+  fill_region(g, vyre_region_of(g->m, control, 0), 1 + below(g, 4));
   maybe_jump(g);
   g->block = block;
   vyre_builder_leave(&g->b, control);
 }
 
-/* Never reached, which no pass can know. */
+/* Adds a trap that is never reached, which no pass can know. */
 static void
 build_trap(generator *g)
 {
@@ -278,7 +278,7 @@ build_trap(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* In a loop, or in a block or switch. */
+/* Adds a jump out of a loop, block or switch. */
 static void
 build_any_jump(generator *g)
 {
@@ -288,7 +288,7 @@ build_any_jump(generator *g)
     vyre_build_jump(&g->b, below(g, 2) ? VYRE_OP_break : VYRE_OP_continue, VYRE_NONE);
 }
 
-/* A division by it, or an access with it as index. */
+/* Adds a division by the value, or an access with the value as index. */
 static void
 build_partial(generator *g, vyre_row right, bool divides)
 {
@@ -299,7 +299,7 @@ build_partial(generator *g, vyre_row right, bool divides)
   store_out(g, g->pool[g->count - 1]);
 }
 
-/* Rows that would be undefined without a condition, a loop, or a jump before them. */
+/* Adds rows that would be undefined without a condition, a loop, or a jump before them. */
 static void
 build_guarded(generator *g)
 {
@@ -336,9 +336,9 @@ build_short_for(generator *g)
                         vyre_build_const(&g->b, U32, 1));
 }
 
-/* if index >= RANDOM_IN { jump } */
+/* Adds `if index >= RANDOM_IN { jump }`. */
 static void
-build_way_out(generator *g, vyre_row index, vyre_opcode jump, vyre_row target)
+build_guarding_jump(generator *g, vyre_row index, vyre_opcode jump, vyre_row target)
 {
   const vyre_row control = vyre_build_if(&g->b, vyre_build_imm(&g->b, VYRE_OP_uge, index, RANDOM_IN));
   vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
@@ -346,22 +346,22 @@ build_way_out(generator *g, vyre_row index, vyre_opcode jump, vyre_row target)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Two loops that surely run, and an access that surely runs only if no jump comes before it: out of the inner loop, of both, of
- * the block around them, of the program. */
+/* Adds two nested loops with iterations, and an access that runs unless a jump comes first.  The jump leaves the inner loop, both
+ * loops, the block around them, or the program. */
 static void
 build_guarded_nest(generator *g)
 {
   const uint32_t how = below(g, 4), mark = g->count;
   const vyre_row index = value(g, U32), block = vyre_build_block(&g->b), outer = build_short_for(g);
   if (how == 0)
-    build_way_out(g, index, below(g, 2) ? VYRE_OP_break : VYRE_OP_continue, VYRE_NONE);
+    build_guarding_jump(g, index, below(g, 2) ? VYRE_OP_break : VYRE_OP_continue, VYRE_NONE);
   const vyre_row inner = build_short_for(g);
   if (how == 1)
-    build_way_out(g, index, VYRE_OP_leave, block);
+    build_guarding_jump(g, index, VYRE_OP_leave, block);
   else if (how == 2 && !g->in_continuing)
-    build_way_out(g, index, VYRE_OP_return, VYRE_NONE);
+    build_guarding_jump(g, index, VYRE_OP_return, VYRE_NONE);
   else if (how > 0)
-    build_way_out(g, index, VYRE_OP_break, VYRE_NONE);
+    build_guarding_jump(g, index, VYRE_OP_break, VYRE_NONE);
   const bool behind = (how == 1 || (how == 2 && !g->in_continuing)) && below(g, 2);
   if (!behind)
     build_partial(g, index, false);
@@ -374,7 +374,7 @@ build_guarded_nest(generator *g)
 }
 
 static void
-control(generator *g)
+add_control(generator *g)
 {
   g->depth++;
   switch (below(g, g->wide ? 12 : 8)) {
@@ -412,10 +412,10 @@ control(generator *g)
 }
 
 static void
-meet_or_trap(generator *g)
+add_barrier_or_trap(generator *g)
 {
   if (g->depth == 0 && below(g, 2))
-    meet(g);
+    exchange_words(g);
   else if (below(g, 2) && !g->in_continuing)
     build_trap(g);
   else
@@ -429,21 +429,21 @@ statements(generator *g, uint32_t count)
     uint32_t what = below(g, g->wide ? 22 : 20);
     g->budget--;
     if (what >= 20)
-      pattern(g);
+      add_pattern(g);
     else if (what < (g->wide ? 4u : 2u) && g->depth < 4)
-      control(g);
+      add_control(g);
     else if (what == 4 && g->wide && below(g, 4) == 0)
-      meet_or_trap(g);
+      add_barrier_or_trap(g);
     else if (what < 6)
-      variable(g);
+      access_variable(g);
     else if (what < 9)
-      memory(g);
+      access_memory(g);
     else
-      expression(g);
+      add_expression(g);
   }
 }
 
-/* Of few, with float modes: one, or flushing or rounding of all kinds. */
+/* Chooses float modes for one program in eight: one mode, or flushing or rounding of all widths. */
 static uint32_t
 random_mode(generator *g, uint32_t flags)
 {
@@ -453,7 +453,7 @@ random_mode(generator *g, uint32_t flags)
   return g->inexact ? mode | modes[below(g, 8)] : mode;
 }
 
-/* Stores what passes must not lose: variables, and values that nothing else shows. */
+/* Stores variables and some values, so that passes must keep them. */
 static void
 store_all(generator *g)
 {
@@ -463,7 +463,7 @@ store_all(generator *g)
     store_out(g, g->pool[below(g, g->count)]);
 }
 
-/* At the end, where only the iteration count shows that an invocation returns. */
+/* Adds a loop with a return at the end of the program, where only the number of iterations depends on the return. */
 static void
 return_from_loop(generator *g)
 {
@@ -476,7 +476,7 @@ return_from_loop(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Chosen by the seed alone, so that a program without features does not depend on them. */
+/* Features depend only on the seed, so that a program without features does not depend on them. */
 uint32_t
 random_program_features(uint64_t seed, uint32_t flags)
 {
@@ -487,7 +487,7 @@ random_program_features(uint64_t seed, uint32_t flags)
                                           (draw / 6400 % 5 == 0 ? RANDOM_LAYOUTS : 0);
 }
 
-/* Features have random numbers and a budget of their own.  Statements after them use their values, where there are any. */
+/* Features have their own random numbers and budget.  Later statements use their values. */
 static void
 add_features(generator *g, uint64_t seed, uint32_t features)
 {
@@ -534,7 +534,7 @@ number_of_invocation(generator *g, uint32_t features)
 void
 random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
 {
-  const uint32_t budget = seed % 3 ? 120 : 24; /* in a short one perhaps nothing undefined runs */
+  const uint32_t budget = seed % 3 ? 120 : 24; /* short programs often have no undefined behavior */
   const uint32_t features = random_program_features(seed, flags);
   generator g = {.random = seed * 2654435761u + 12345u, .m = module, .v = vyre_module_view(module), .budget = budget};
   g.wide = (flags & RANDOM_WIDE) != 0;

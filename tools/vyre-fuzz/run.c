@@ -1,4 +1,4 @@
-/* Runs of random programs.
+/* Runs random programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -42,7 +42,7 @@ random_program_fill(random_memory *memory, uint64_t seed)
   memset(memory->layouts, 0, sizeof memory->layouts);
 }
 
-/* Rows of one binding share its memory. */
+/* Binds memory to a buffer row.  Rows of one binding share its memory. */
 static vyre_binding
 bind(const vyre_module *module, uint32_t row, uint64_t seed, uint32_t element, random_memory *memory)
 {
@@ -55,7 +55,7 @@ bind(const vyre_module *module, uint32_t row, uint64_t seed, uint32_t element, r
     return (vyre_binding){{row}, memory->in, sizeof memory->in, 0};
   case 2:
     return (vyre_binding){{row}, memory->shared, sizeof memory->shared, 0};
-  case 4: /* the first two often are one buffer, or the last two */
+  case 4: /* the first or the last two elements often share memory */
     return (vyre_binding){
         {row}, memory->blocks[element + (seed >> 4) % 2 > (seed >> 5) % 2 + 1], sizeof memory->blocks[0], element};
   case 5:
@@ -113,8 +113,8 @@ random_program_run(const vyre_module *module, uint64_t seed, bool report_undefin
   vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {RANDOM_GROUPS, 1, 1}, .bindings = bindings};
   const vyre_interp_options options = {.steps = 1u << 20,
                                        .report_undefined = report_undefined,
-                                       .subgroup = 1u << (seed >> 1) % 4, /* workgroups are of 4 */
-                                       .check_races = true};              /* it has none */
+                                       .subgroup = 1u << (seed >> 1) % 4, /* 1 to 8; workgroups have 4 invocations */
+                                       .check_races = true};              /* programs have none */
   random_program_fill(out, seed);
   dispatch.binding_count = random_program_bind(module, v->first[0], seed, unbound, out, bindings);
   return vyre_interp_run(module, &dispatch, &options, NULL);

@@ -1,4 +1,4 @@
-/* Random values: types, constants, and expressions of what is visible.
+/* Random values: types, constants, and expressions of visible values.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -86,7 +86,7 @@ int_edge(generator *g, uint32_t width)
   return edges[below(g, 16)];
 }
 
-/* A NaN is the one that folds and the interpreter make. */
+/* Replaces a NaN by the canonical one of folds and of the interpreter. */
 static uint64_t
 without_payload(vyre_kind kind, uint64_t bits)
 {
@@ -120,7 +120,7 @@ as_bool(generator *g, vyre_row scalar)
   return vyre_build_imm(&g->b, VYRE_OP_ne, scalar, 0);
 }
 
-/* The same bits; a NaN becomes the one that folds and the interpreter make, for which of them `x + -0` is stays open. */
+/* Returns a bitcast.  Replaces a NaN by the canonical one, because the NaN of `x + -0` is not defined. */
 static vyre_row
 same_bits(generator *g, vyre_kind kind, vyre_row scalar)
 {
@@ -139,7 +139,7 @@ as_kind(generator *g, vyre_kind kind, vyre_row scalar)
     return vyre_build_select(&g->b, scalar, constant(g, VYRE_TYPE(kind, 1)), constant(g, VYRE_TYPE(kind, 1)));
   if (vyre_kind_bits(has) == vyre_kind_bits(kind) && below(g, 3) == 0)
     return same_bits(g, kind, scalar);
-  if (g->tame && vyre_kind_is_float(has) && vyre_kind_is_int(kind)) { /* what does not fit is undefined */
+  if (g->tame && vyre_kind_is_float(has) && vyre_kind_is_int(kind)) { /* a value out of range would be undefined */
     has = has == VYRE_F16 ? VYRE_U16 : has == VYRE_F32 ? VYRE_U32 : VYRE_U64;
     scalar = same_bits(g, has, scalar);
   }
@@ -199,7 +199,7 @@ row(generator *g, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre
   return vyre_op_is_invocation(op) ? vyre_build_invocation(&g->b, op) : vyre_build(&g->b, op, type, 0, imm, 0, a, b, c);
 }
 
-/* The right operand, such that the row is defined. */
+/* Changes the right operand so that the row is defined. */
 static vyre_row
 tamed(generator *g, const vyre_op_info *info, vyre_type type, vyre_row b)
 {
@@ -231,21 +231,21 @@ regular(generator *g, vyre_opcode op, vyre_kind kind)
   return vyre_build(&g->b, op, result, below(g, 8) ? 0 : VYRE_ROW_EXACT, 0, 0, a, b, c);
 }
 
-/* A copy of an earlier row, with the same operands: for passes that merge equal rows. */
+/* Copies an earlier row with the same operands, for passes that merge equal rows. */
 vyre_row
 copy_of(generator *g, uint32_t from)
 {
   const vyre_view *v = g->v;
-  if (vyre_op_is_invocation(VYRE_ROW_OP(v->op[from]))) /* there is one of it */
+  if (vyre_op_is_invocation(VYRE_ROW_OP(v->op[from]))) /* built-ins are unique */
     return (vyre_row){from};
   return vyre_build(&g->b, (vyre_opcode)VYRE_ROW_OP(v->op[from]), VYRE_ROW_TYPE(v->op[from]), VYRE_ROW_FLAGS(v->op[from]),
                     v->imm[from], (VYRE_ROW_FLAGS(v->op[from]) & VYRE_ROW_IMM) ? v->imm_hi[from] : 0, (vyre_row){v->a[from]},
                     (vyre_row){v->b[from]}, (vyre_row){v->c[from]});
 }
 
-/* One with these of the flags PURE, READS, CONVERGENT. */
+/* Copies a row with exactly these of the flags PURE, READS, CONVERGENT and IDENTITY. */
 static vyre_row
-again(generator *g, uint32_t wanted)
+repeat_row(generator *g, uint32_t wanted)
 {
   const uint32_t start = below(g, g->count);
   for (uint32_t i = 0; i < g->count; i++) {
@@ -257,12 +257,12 @@ again(generator *g, uint32_t wanted)
   return subgroup_expression(g);
 }
 
-/* Common ops. */
 static const vyre_opcode common[] = {VYRE_OP_add, VYRE_OP_add, VYRE_OP_sub, VYRE_OP_sub,  VYRE_OP_mul,  VYRE_OP_mul,  VYRE_OP_and,
                                      VYRE_OP_or,  VYRE_OP_xor, VYRE_OP_shl, VYRE_OP_ushr, VYRE_OP_udiv, VYRE_OP_umod, VYRE_OP_eq,
                                      VYRE_OP_ne,  VYRE_OP_ult, VYRE_OP_slt, VYRE_OP_flt,  VYRE_OP_neg,  VYRE_OP_not};
 
-/* Of one type for operands and result; of a tame program one that can be made defined. */
+/* Returns whether operands and result of the op have one type.  In a tame program the op must be defined, or tamed() makes it so.
+ */
 static bool
 is_regular(const generator *g, vyre_opcode op)
 {
@@ -287,7 +287,7 @@ float_operation(generator *g)
 }
 
 void
-expression(generator *g)
+add_expression(generator *g)
 {
   vyre_opcode op;
   vyre_kind kind = VYRE_U32;
@@ -308,10 +308,10 @@ expression(generator *g)
     keep(g, subgroup_expression(g));
     return;
   case 5:
-    store_out(g, keep(g, again(g, VYRE_OP_READS | (below(g, 2) ? VYRE_OP_CONVERGENT : 0))));
+    store_out(g, keep(g, repeat_row(g, VYRE_OP_READS | (below(g, 2) ? VYRE_OP_CONVERGENT : 0))));
     return;
   case 6:
-    store_out(g, keep(g, again(g, VYRE_OP_PURE)));
+    store_out(g, keep(g, repeat_row(g, VYRE_OP_PURE)));
     return;
   default:
     do
