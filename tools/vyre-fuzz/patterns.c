@@ -1,5 +1,5 @@
-/* Random shapes that passes rewrite, and similar ones that they must not rewrite: repeated conditions, two nearly equal ifs or
- * arms, memory and jumps around a loop, ops whose operand determines the result.
+/* Random shapes that passes rewrite, and similar ones that they must not rewrite.  They have repeated conditions, two nearly equal
+ * ifs or arms, memory and jumps around a loop, and ops whose operand determines the result.
  *
  * Each pattern stores all of its results.  Its values are not visible outside.
  *
