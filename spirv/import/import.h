@@ -52,7 +52,7 @@ import_builder_at(const import *m, uint32_t mark)
 #define AT(type_, list_, index) (((type_ *)(list_).data) + (index))
 
 /* ---- read.c ---- */
-/* Keeps the error if it is the first: "OpXxx at word N (file:line): ...".  Returns false. */
+/* Keeps the error if it is the first: "OpXxx at word N (file:line): ...".  Adds a fix if the message has none.  Returns false. */
 COLD bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
 /* Fails as import_fail does, for a module that may be valid but that vyre does not support.  import_verbatim may then keep it. */
 #define import_uncovered(m, ...) ((m)->uncovered |= !(m)->status, import_fail((m), __VA_ARGS__))

@@ -129,9 +129,9 @@ TEST(invalid_kept_words_are_refused)
   } cases[] = {
       {{2u << 16 | SpvOpTypeVoid, 1, 2u << 16 | 0x7fffu, 1},
        4,
-       "what entry points of other stages need is no SPIR-V: instruction 32767"},
-      {{2u << 16 | SpvOpTypeVoid, 0x400000u}, 2, "names the id 4194304"},
-      {{2u << 16 | SpvOpTypeVoid, 0}, 2, "names the id 0"},
+       "instruction 32767 of the entry points of other stages is not valid SPIR-V"},
+      {{2u << 16 | SpvOpTypeVoid, 0x400000u}, 2, "has the invalid id 4194304"},
+      {{2u << 16 | SpvOpTypeVoid, 0}, 2, "has the invalid id 0"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     export_case c;
@@ -172,7 +172,7 @@ TEST(modules_that_spirv_cannot_express_are_refused)
     const char *text, *message;
   } cases[] = {
       {"program @main { %s = sin convert(gid.x : f64) }\n", "no 'sin' of 64 bits"},
-      {"program @main { buffer %x : bool[] storage set(0) binding(2) }\n", "bool has no layout"},
+      {"program @main { buffer %x : bool[] storage set(0) binding(2) }\n", "a bool in memory that the host shares has no layout"},
       {"program @main { buffer %x : u32[] workgroup }\n", "runtime array"},
       {"program @a { spec %n : u32 = 4u32 id(0) workgroup %n, 1u32, 1u32 }\nprogram @b { }\n", "different workgroup sizes"},
   };

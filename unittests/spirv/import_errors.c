@@ -51,19 +51,19 @@
 static const struct {
   const char *text, *message;
 } kept[] = {
-    {MODULE ENTRY "%long = OpTypeInt 128 0\n", "OpTypeInt at word 27: 128 bits are not covered"},
-    {MODULE ENTRY "%quad = OpTypeFloat 128\n", "OpTypeFloat at word 27: 128 bits are not covered"},
-    {BODY("%r = OpExtInst %float %glsl InterpolateAtCentroid %f1\n"), "function 76 of GLSL.std.450 is not covered"},
+    {MODULE ENTRY "%long = OpTypeInt 128 0\n", "OpTypeInt at word 27: 128 bits are not supported"},
+    {MODULE ENTRY "%quad = OpTypeFloat 128\n", "OpTypeFloat at word 27: 128 bits are not supported"},
+    {BODY("%r = OpExtInst %float %glsl InterpolateAtCentroid %f1\n"), "function 76 of GLSL.std.450 is not supported"},
     {MODULE ENTRY TYPES "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
-     "variable 15 of storage class 1 is not covered"},
+     "variable 15 of storage class 1 is not supported"},
     {MODULE
      "OpEntryPoint GLCompute %main \"main\" %in\nOpExecutionMode %main LocalSize 1 1 1\nOpDecorate %in BuiltIn DeviceIndex\n" TYPES
      "%some = OpTypeArray %uint %u1\n%pi = OpTypePointer Input %some\n%in = OpVariable %pi Input\n" MAIN
      "%l = OpLoad %some %in\n" END,
-     "built-in 4438 is not covered"},
-    {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not covered"},
+     "built-in 4438 is not supported"},
+    {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not supported"},
     {"OpCapability FPGALoopControlsINTEL\nOpExtension \"SPV_INTEL_fpga_loop_controls\"\n" LOOP("Unroll|MaxConcurrencyINTEL 4"),
-     "control 0x20001 has bits that are not covered"},
+     "control 0x20001 has bits that are not supported"},
     /* a violated decoration that spirv-val accepts */
     {MODULE ENTRY
      "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset "
@@ -72,28 +72,28 @@ static const struct {
      "%m2 = OpTypeMatrix %v2 2\n%each = OpTypeStruct %m2\n%all = OpTypeRuntimeArray %each\n%block = OpTypeStruct %all\n"
      "%pb = OpTypePointer StorageBuffer %block\n%b = OpVariable %pb StorageBuffer\n%pm = OpTypePointer StorageBuffer "
      "%float\n" MAIN "%p = OpAccessChain %pm %b %u0 %u1 %u0 %u0 %u0\n%l = OpLoad %float %p\n" END,
-     "an array of stride 64 whose elements of 72 bytes overlap is not covered"},
+     "an array of stride 64 whose elements of 72 bytes overlap is not supported"},
     {MODULE_FAR("OpMemberDecorate %s 0 Offset 0\nOpMemberDecorate %s 1 Offset 9\n"),
-     "with a member at offset 9, no multiple of its size, is not covered"},
+     "with a member at offset 9, not a multiple of its size, is not supported"},
     {MODULE_FAR("OpMemberDecorate %s 0 Offset 0\nOpMemberDecorate %s 1 Offset 4\n"),
-     "with members that overlap (offsets 0, 4) is not covered"},
+     "with members that overlap (offsets 0, 4) is not supported"},
     /* several stages */
     {MODULE ENTRY "OpEntryPoint Vertex %main \"v\"\n" TYPES MAIN END, "is an entry point of several stages"},
     {MODULE ENTRY OTHER
      "OpDecorate %g RelaxedPrecision\n%g = OpDecorationGroup\nOpGroupDecorate %g %u1\n" TYPES MAIN END OTHER_MAIN(),
-     "groups of decorations are not covered in a module of several stages"},
+     "groups of decorations are not supported in a module of several stages"},
     {"OpCapability Int64\n" MODULE ENTRY OTHER TYPES MAIN END OTHER_MAIN(
          "OpSelectionMerge %m None\nOpSwitch %u0 %m 1 %m\n%m = OpLabel\n"),
-     "OpSwitch at word 90: not covered in another stage than compute"},
+     "OpSwitch at word 90: not supported in other stages than compute"},
     {MODULE ENTRY "OpEntryPoint MeshNV %other \"mesh\"\nOpDecorate %size BuiltIn WorkgroupSize\n" TYPES
                   "%v3 = OpTypeVector %uint 3\n%size = OpConstantComposite %v3 %u1 %u1 %u1\n" MAIN END OTHER_MAIN(
                       "%x = OpCompositeExtract %uint %size 0\n"),
-     "a WorkgroupSize that several stages share is not covered"},
+     "a WorkgroupSize that several stages share is not supported"},
     /* entry points whose validity is not checked here */
     {MODULE "OpEntryPoint Vertex %main \"main\"\n" TYPES MAIN END,
-     "OpEntryPoint at word 16: this and all other entry points are of other stages than compute"},
+     "OpEntryPoint at word 16: no entry point is a compute shader"},
     {MODULE "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 8 0 1\n" TYPES MAIN END,
-     "side 1 of the workgroup is 0, the least is 1"},
+     "dimension 1 of the workgroup is 0, but must be at least 1"},
     {MODULE ENTRY TYPES "%main = OpFunction %void None %fn\nOpFunctionEnd\n", "a function without a body"},
     {BODY("OpBranch %entry\n%l = OpLabel\n"), "does not follow the rules of structured control flow"},
     {BODY("OpBranchConditional %true %a %b\n%a = OpLabel\nOpBranch %c\n%b = OpLabel\nOpBranch %c\n%c = OpLabel\n"),
@@ -105,27 +105,27 @@ static const struct {
     {BODY("OpBranch %o\n%o = OpLabel\nOpLoopMerge %out %oc None\nOpBranchConditional %true %h %out\n" CONTINUES_TO(
          "%out") "%m = OpLabel\nOpBranch %oc\n%oc = OpLabel\nOpBranch %o\n%out = OpLabel\n"),
      "does not follow the rules of structured control flow"},
-    {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "there is no OpSelectionMerge before it"},
+    {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "no OpSelectionMerge precedes it"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformIAdd %uint %u3 ClusteredReduce %u1 %u3\n" END,
-     "a cluster size of 3, which is no power of two"},
+     "a cluster size of 3, which is not a power of two"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformQuadSwap %uint %u3 %u1 %u3\n" END,
-     "its direction is no constant of 0 to 2"},
-    {BODY("OpMemoryBarrier %u1 %f1\n"), "no constants"},
-    {MODULE ENTRY TYPES "%u300 = OpConstant %uint 300\n" MAIN "OpMemoryBarrier %u300 %u0\n" END, "scope 300 is not covered there"},
+     "its direction is not a constant from 0 to 2"},
+    {BODY("OpMemoryBarrier %u1 %f1\n"), "are not constants"},
+    {MODULE ENTRY TYPES "%u300 = OpConstant %uint 300\n" MAIN "OpMemoryBarrier %u300 %u0\n" END, "scope 300 is not supported here"},
     {MODULE ENTRY TYPES "%c = OpConstantComposite %v2 %f1\n" MAIN END, "1 constituents, but type"},
     {MODULE ENTRY TYPES
      "%u4 = OpConstant %uint 4\n%a4 = OpTypeArray %uint %u4\n%pa = OpTypePointer Function %a4\n%null = OpConstantNull "
      "%pa\n%in = OpUndef %uint\n" MAIN "%v = OpVariable %pa Function %null\n%p = OpAccessChain %pf %v %in\n"
      "%i = OpLoad %uint %p\n" END,
-     "is not of the variable's type"},
-    {DECLARED("NonWritable", "OpStore %p %u1\n"), "OpStore at word 111: it writes what is declared NonWritable"},
-    {DECLARED("NonWritable", "%l = OpAtomicIAdd %uint %p %u1 %u0 %u1\n"), "it writes what is declared NonWritable"},
+     "does not have the type of the variable"},
+    {DECLARED("NonWritable", "OpStore %p %u1\n"), "OpStore at word 111: writes memory that is declared NonWritable"},
+    {DECLARED("NonWritable", "%l = OpAtomicIAdd %uint %p %u1 %u0 %u1\n"), "writes memory that is declared NonWritable"},
 };
 
 static const struct {
   const char *text, *message;
 } refused[] = {
-    {MODULE ENTRY OTHER TYPES MAIN END, "OpEntryPoint at word 27: id 3 is no function"},
+    {MODULE ENTRY OTHER TYPES MAIN END, "OpEntryPoint at word 27: id 3 is not a function"},
     {MODULE ENTRY OTHER TYPES MAIN END "%other = OpFunction %void None %fn\n%l = OpLabel\nOpReturn\n", "no OpFunctionEnd follows"},
     {BODY("OpKill\n%l = OpLabel\n"), "OpKill at word"},
     /* structure */
@@ -133,18 +133,18 @@ static const struct {
     {MODULE TYPES MAIN END, "no entry point"},
     {MODULE ENTRY TYPES, "no function"},
     {MODULE ENTRY TYPES MAIN "OpReturn\n", "OpFunction at word 64: no OpFunctionEnd follows"},
-    {MODULE ENTRY TYPES MAIN MAIN, "a function inside of a function"},
+    {MODULE ENTRY TYPES MAIN MAIN, "a function inside of another function"},
     {BODY("OpReturn\n"), "is outside of a block"},
-    {MODULE ENTRY TYPES MAIN "OpFunctionEnd\n", "its last block has no end"},
-    {BODY("%l = OpLabel\n"), "the block before it has no end"},
-    {BODY("OpSelectionMerge %u0 None\nOpBranchConditional %true %a %a\n%a = OpLabel\n"), "is no label"},
+    {MODULE ENTRY TYPES MAIN "OpFunctionEnd\n", "the last block has no terminator"},
+    {BODY("%l = OpLabel\n"), "the block before it has no terminator"},
+    {BODY("OpSelectionMerge %u0 None\nOpBranchConditional %true %a %a\n%a = OpLabel\n"), "is not a label"},
     {BODY("OpSelectionMerge %a None\nOpNop\nOpBranch %a\n%a = OpLabel\n"), "is not right before the end of its block"},
-    {LOOP("Unroll|DontUnroll"), "loop control 0x3 both asks for unrolling and forbids it"},
-    {LOOP("DontUnroll|PeelCount 2"), "loop control 0x82 both asks for unrolling and forbids it"},
+    {LOOP("Unroll|DontUnroll"), "loop control 0x3 both requests and forbids unrolling"},
+    {LOOP("DontUnroll|PeelCount 2"), "loop control 0x82 both requests and forbids unrolling"},
     {LOOP("MinIterations|IterationMultiple 3 0"), "an iteration multiple of 0"},
-    {BODY("OpBranch %a\n%a = OpLabel\n%p = OpPhi %uint %u0 %a\n"), "it has no value for the edge from label"},
-    {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "follows other instructions of its block"},
-    {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %main\n" END, "recursion is not covered"},
+    {BODY("OpBranch %a\n%a = OpLabel\n%p = OpPhi %uint %u0 %a\n"), "no value for the edge from label"},
+    {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "is not at the start of its block"},
+    {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %main\n" END, "recursion is not allowed"},
     {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %f\n" END
                              "%f = OpFunction %void None %fn\n%l = OpLabel\n%d = OpFunctionCall %void %g\n" END
                              "%g = OpFunction %void None %fn\n%k = OpLabel\n%e = OpFunctionCall %void %f\n" END,
@@ -152,40 +152,40 @@ static const struct {
     /* ids */
     {BODY("%a = OpIAdd %uint %u0 %b\n%b = OpIAdd %uint %u0 %u1\n"), "value 16 is used before it is defined"},
     {BODY("%a = OpIAdd %uint %a %u1\n"), "is used before it is defined"},
-    {BODY("%a = OpIAdd %uint %u0 %void\n"), "is no value"},
-    {BODY("%a = OpIAdd %u0 %u0 %u1\n"), "is no type"},
-    {BODY("%a = OpLoad %uint %u0\n"), "is no pointer to a variable"},
+    {BODY("%a = OpIAdd %uint %u0 %void\n"), "is not a value"},
+    {BODY("%a = OpIAdd %u0 %u0 %u1\n"), "is not a type"},
+    {BODY("%a = OpLoad %uint %u0\n"), "is not a pointer to a variable"},
     {BODY("%u0 = OpIAdd %uint %u1 %u1\n"), "is defined a second time"},
     {MODULE ENTRY "%a = OpTypeArray %uint %u1\n", "is not defined before it is used"},
     {MODULE ENTRY "%a = OpTypeStruct %a\n", "is not defined before it is used"},
     /* types */
-    {BODY("%a = OpIAdd %float %f1 %f1\n"), "is not one that it can have"},
-    {BODY("%a = OpFAdd %float %f1 %u1\n"), "operand 1 has a type that it cannot have there"},
-    {BODY("%a = OpULessThan %uint %u0 %u1\n"), "is not one that it can have"},
-    {BODY("%a = OpBitcast %v2 %u1\n"), "an operand's type is not one that it can have"},
+    {BODY("%a = OpIAdd %float %f1 %f1\n"), "is not valid for this instruction"},
+    {BODY("%a = OpFAdd %float %f1 %u1\n"), "the type of operand 1 is not valid for this instruction"},
+    {BODY("%a = OpULessThan %uint %u0 %u1\n"), "is not valid for this instruction"},
+    {BODY("%a = OpBitcast %v2 %u1\n"), "the type of an operand is not valid for this instruction"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformAll %bool %u3 %u1\n" END,
-     "an operand's type is not one that it can have"},
+     "the type of an operand is not valid for this instruction"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformFAdd %float %u3 Reduce %true\n" END,
-     "its operand's type is not one that it can have"},
+     "the type of the operand is not valid for this instruction"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformBallotBitCount %uint %u3 Reduce %u1\n" END,
-     "an operand's type is not one that it can have"},
-    {BODY("%v = OpVariable %pf Function\nOpStore %v %f1\n"), "is not of the type that pointer"},
-    {BODY("%v = OpVariable %pf Function\n%a = OpLoad %float %v\n"), "is not what pointer"},
+     "the type of an operand is not valid for this instruction"},
+    {BODY("%v = OpVariable %pf Function\nOpStore %v %f1\n"), "does not have the type that pointer"},
+    {BODY("%v = OpVariable %pf Function\n%a = OpLoad %float %v\n"), "is not the type that pointer"},
     {BODY("%a = OpCompositeConstruct %v2 %f1\n"), "1 components for a vector of 2"},
     {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpCompositeExtract %float %a 2\n"),
-     "index 2 does not lead into the type there"},
+     "index 2 is not valid for the indexed type"},
     {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpVectorShuffle %v2 %a %a 0 4\n"), "component 4 of vectors of 2 and 2"},
-    {BODY("%a = OpSelect %float %u0 %f1 %f1\n"), "its condition is no bool"},
-    {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpExtInst %v2 %glsl Cross %a %a\n"), "its type or its operands' is not one"},
+    {BODY("%a = OpSelect %float %u0 %f1 %f1\n"), "its condition is not a bool"},
+    {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpExtInst %v2 %glsl Cross %a %a\n"), "the type of the result or of an operand is not valid"},
     {MODULE ENTRY TYPES "%ff = OpTypeFunction %float\n" MAIN "%c = OpFunctionCall %float %f\n" END
                         "%f = OpFunction %float None %ff\n%l = OpLabel\nOpReturnValue %u1\nOpFunctionEnd\n",
-     "is not of the result type of function"},
-    {MODULE ENTRY "%uint = OpTypeInt 32 0\n%m = OpTypeMatrix %uint 2\n", "is no type that it can be made of"},
+     "does not have the result type of function"},
+    {MODULE ENTRY "%uint = OpTypeInt 32 0\n%m = OpTypeMatrix %uint 2\n", "is not a type for its components"},
     {MODULE ENTRY TYPES "%a = OpTypeArray %uint %u0\n" MAIN END, "a length of 0"},
     {MODULE ENTRY TYPES "%s = OpSpecConstantOp %uint IAdd %u0 %x\n" MAIN "%x = OpIAdd %uint %u0 %u1\n" END,
      "is not defined before it is used"},
     {MODULE ENTRY TYPES "%f2 = OpTypeFunction %void %uint\n%main = OpFunction %void None %f2\n%e = OpLabel\n" END,
-     "its parameters and result are not those of its type"},
+     "its parameters and result do not match its type"},
 };
 
 TEST(invalid_modules_are_refused_with_the_instruction)
@@ -267,12 +267,12 @@ TEST(invalid_headers_are_refused)
     size_t size;
     const char *message;
   } cases[] = {
-      {MAGIC, 0x10000, 10, {0}, 8, "a SPIR-V module of 2 words is cut short: its header alone has 5"},
-      {MAGIC, 0x10000, 10, {0}, 4, "a SPIR-V module of 1 word is cut short"},
-      {MAGIC, 0x10000, 10, {0}, 0, "no SPIR-V"},
-      {MAGIC, 0x10000, 10, {0}, 21, "no whole number of words"},
+      {MAGIC, 0x10000, 10, {0}, 8, "a SPIR-V module of 2 words is truncated, because the header has 5"},
+      {MAGIC, 0x10000, 10, {0}, 4, "a SPIR-V module of 1 word is truncated"},
+      {MAGIC, 0x10000, 10, {0}, 0, "not a SPIR-V module"},
+      {MAGIC, 0x10000, 10, {0}, 21, "is not a multiple of 4"},
       {MAGIC, 0x10000, 10, {0}, 20, "no entry point"},
-      {MAGIC, 0x10700, 10, {0}, 20, "SPIR-V version word 0x00010700 is not covered"},
+      {MAGIC, 0x10700, 10, {0}, 20, "SPIR-V version word 0x00010700 is not supported"},
       {MAGIC, 0x10600, 0, {0}, 20, "an id bound of 0"},
       {MAGIC, 0x10600, 0x400001, {0}, 20, "an id bound of 4194305"},
       {MAGIC, 0x10600, 0x400000, {0}, 20, "no entry point"}, /* the greatest bound costs nothing */
@@ -280,7 +280,7 @@ TEST(invalid_headers_are_refused)
       {MAGIC, 0x10600, 10, {0x00040011, 0}, 32, "OpCapability at word 5: 4 words, but 3 are left of the module"},
       {MAGIC, 0x10600, 10, {0x00000011, 0}, 32, "OpCapability at word 5: 0 words"},
       {MAGIC, 0x10600, 10, {0x0004ffff, 0}, 32, "an unknown instruction at word 5: 4 words, but 3 are left"},
-      {0x12345678, 0x10600, 10, {0}, 32, "no SPIR-V"},
+      {0x12345678, 0x10600, 10, {0}, 32, "not a SPIR-V module"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     uint32_t words[8] = {cases[k].magic, cases[k].version, 0, cases[k].bound, 0, cases[k].after[0], cases[k].after[1], 0};
@@ -314,7 +314,7 @@ TEST(nesting_of_calls_and_constructs_has_a_limit)
         "%%g%d\n%%d%d = OpFunctionCall %%void %%g%d\n" END,
         k, k, k, k + 1, k, k + 1);
   PUT(&text, "%%g40 = OpFunction %%void None %%fn\n%%l40 = OpLabel\n" END);
-  assert_true(import_keeps_assembly(text.data, "with its calls inlined the module would come to"));
+  assert_true(import_keeps_assembly(text.data, "with its calls inlined the module would have"));
   vyre_bytes_free(&text);
 }
 

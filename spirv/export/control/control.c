@@ -41,7 +41,7 @@ write_leave(vyre_spv *s, uint32_t target, uint32_t from)
       selection = scope;
   }
   if (!found) {
-    vyre_spv_fail(s, "leave of row %u, which is not around it\nFix: verify the module before writing it", target);
+    vyre_spv_fail(s, "leave of row %u, which does not contain it\nFix: verify the module before writing it", target);
     return;
   }
   /* A jump in a switch inside a loop may leave to the loop's end. */
@@ -334,7 +334,7 @@ static void
 push_label(vyre_spv *s, vyre_spv_words *words, uint32_t row, uint32_t label)
 {
   if (vyre_spv_opcode(s, row) != VYRE_OP_const)
-    vyre_spv_fail(s, "a case label that is no const row");
+    vyre_spv_fail(s, "a case label that is not a const row\nFix: verify the module before writing it");
   uint32_t literal[2];
   const uint32_t count = vyre_spv_literal(VYRE_TYPE_KIND(vyre_spv_row_type(s, row)), vyre_spv_payload(s, row), literal);
   vyre_spv_append(s, words, literal, count);
@@ -550,7 +550,7 @@ void
 vyre_spv_region(vyre_spv *s, uint32_t region)
 {
   if (++s->nesting > VYRE_SPV_DEPTH + 1)
-    vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
+    vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u\nFix: nest fewer constructs", VYRE_SPV_DEPTH);
   /* the tail after such a construct writes no instruction */
   for (uint32_t row = s->first[region]; row && !s->dead && !s->carry && !vyre_spv_failed(s); row = s->next[row]) {
     s->row = row;

@@ -58,7 +58,7 @@ step_guard(vyre_spv *s, uint32_t path, uint32_t buffer, uint32_t at, uint32_t in
   if (info.form == VYRE_FORM_ARRAY && (info.flags & VYRE_TYPE_RUNTIME)) {
     *out_runtime = true;
     if (path == buffer && vyre_spv_is_descriptor_array(s, s->imm[buffer]))
-      vyre_spv_fail(s, "an array of buffers whose length is open, in a strict program: SPIR-V cannot ask how many there are\n"
+      vyre_spv_fail(s, "a runtime array of buffers in a strict program: SPIR-V has no instruction for its length\n"
                        "Fix: give it a length, or make the program relaxed");
     const uint32_t known = (path == buffer || s->a[path] == buffer) ? s->aux[buffer - s->base] : 0;
     return vyre_spv_op2(s, SpvOpULessThan, bool_id, index, known ? known : vyre_spv_array_length(s, path));

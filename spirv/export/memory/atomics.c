@@ -64,7 +64,7 @@ vyre_spv_barrier(vyre_spv *s, uint32_t imm)
   uint32_t operands[3];
   if (VYRE_ORDER_EXECUTION(imm) == SpvScopeDevice)
     vyre_spv_fail(s, "a 'barrier device': Vulkan has no barrier for all workgroups of a dispatch\n"
-                     "Fix: make what follows it a separate dispatch");
+                     "Fix: move the code after it to a separate dispatch");
   if (order.empty)
     return;
   operands[0] = vyre_spv_u32(s, VYRE_ORDER_EXECUTION(imm));

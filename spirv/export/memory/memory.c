@@ -165,7 +165,7 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     if (vyre_op_is_atomic(vyre_spv_opcode(s, row)))
       vyre_spv_atomic(s, row);
     else
-      vyre_spv_fail(s, "no instruction is known for op %u\nFix: verify the module before writing it", vyre_spv_opcode(s, row));
+      vyre_spv_fail(s, "SPIR-V has no instruction for op %u\nFix: verify the module before writing it", vyre_spv_opcode(s, row));
     break;
   }
   if (s->id[row - s->base] >= first_new)

@@ -110,7 +110,7 @@ vyre_spv_spec(vyre_spv *s, uint32_t row)
   bool fresh;
   uint32_t id;
   if (VYRE_TYPE_LANES(type) != 1) {
-    vyre_spv_fail(s, "a specialization constant is a scalar");
+    vyre_spv_fail(s, "a specialization constant is not a scalar");
     return 0;
   }
   if (VYRE_TYPE_KIND(type) == VYRE_BOOL)
@@ -130,7 +130,7 @@ static void
 pin(vyre_spv *s, uint32_t row, uint32_t depth)
 {
   if (row < s->base || row >= s->end) {
-    vyre_spv_fail(s, "a size is given by row %u, which is not of this program", row);
+    vyre_spv_fail(s, "a size is row %u, which is not in this program", row);
     return;
   }
   if (s->id[row - s->base] || vyre_spv_failed(s))
@@ -140,7 +140,7 @@ pin(vyre_spv *s, uint32_t row, uint32_t depth)
   s->row = row;
   if (op != VYRE_OP_const && op != VYRE_OP_spec) {
     if (!(vyre_op_infos[op].flags & VYRE_OP_PURE) || depth > 1000)
-      vyre_spv_fail(s, "a size is given by '%s', which is no specialization constant", vyre_op_infos[op].text);
+      vyre_spv_fail(s, "a size is '%s', which is not a specialization constant", vyre_op_infos[op].text);
     if (s->a[row])
       pin(s, s->a[row], depth + 1);
     if (s->b[row])

@@ -49,8 +49,8 @@ write_workgroup(vyre_spv *s, uint32_t row, uint32_t entry)
     }
   }
   if (s->workgroup_seen && s->workgroup_size != size)
-    vyre_spv_fail(s, "programs of one input have different workgroup sizes, and a specialization constant is in one\n"
-                     "Fix: write them as modules of their own");
+    vyre_spv_fail(s, "programs of one input have different workgroup sizes, and one size has a specialization constant\n"
+                     "Fix: write each program as a module of its own");
   s->workgroup_size = size;
   s->workgroup_seen = true;
   s->row = 0;

@@ -54,14 +54,15 @@ check(stages *g)
     if (!g->kinds)
       g->kinds = vyre_spv_memory(g->s, 0x10000);
     if (!g->kinds || !vyre_words_kinds(words, count, g->kinds)) {
-      vyre_spv_fail(g->s, "what entry points of other stages need is no SPIR-V: instruction %u\nFix: read the module again", op);
+      vyre_spv_fail(g->s, "instruction %u of the entry points of other stages is not valid SPIR-V\nFix: read the module again", op);
       return false;
     }
     for (uint32_t k = 1; k < count; k++) {
       if (g->kinds[k] == VYRE_WORD_KIND_LITERAL)
         continue;
       if (words[k] == 0 || words[k] >= VYRE_WORDS_MOST_IDS) {
-        vyre_spv_fail(g->s, "what entry points of other stages need names the id %u\nFix: read the module again", words[k]);
+        vyre_spv_fail(g->s, "an instruction of the entry points of other stages has the invalid id %u\nFix: read the module again",
+                      words[k]);
         return false;
       }
       g->bound = words[k] >= g->bound ? words[k] + 1 : g->bound;

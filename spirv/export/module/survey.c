@@ -14,7 +14,7 @@ survey_var(vyre_spv *s, uint32_t row, uint32_t words)
   if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var)
     s->aux[var - s->base] += words;
   else
-    vyre_spv_fail(s, "a %s of row %u, which is no var\nFix: verify the module before writing it",
+    vyre_spv_fail(s, "a %s of row %u, which is not a var\nFix: verify the module before writing it",
                   vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
 }
 
@@ -87,7 +87,7 @@ survey_leave(vyre_spv *s, uint32_t row)
       break;
   }
   if (at <= s->base) {
-    vyre_spv_fail(s, "leave of row %u, which is not around it\nFix: verify the module before writing it", target);
+    vyre_spv_fail(s, "leave of row %u, which does not contain it\nFix: verify the module before writing it", target);
     return;
   }
   survey_edge(s, target);

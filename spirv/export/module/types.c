@@ -39,7 +39,7 @@ vyre_spv_new_value_type(vyre_spv *s, vyre_type type)
       id = vyre_spv_intern(s, SpvOpTypeFloat, false, operands, 1, NULL, 0, NULL);
       break;
     default:
-      vyre_spv_fail(s, "kind %u is no scalar\nFix: verify the module before writing it", (unsigned)VYRE_TYPE_KIND(type));
+      vyre_spv_fail(s, "kind %u is not a scalar\nFix: verify the module before writing it", (unsigned)VYRE_TYPE_KIND(type));
       return 0;
     }
   }
@@ -169,9 +169,9 @@ write_array(vyre_spv *s, vyre_type_id type, const vyre_type_info *info, vyre_mod
     operands[1] = info->count_row ? vyre_spv_pinned(s, info->count_row) : vyre_spv_u32(s, info->count);
     count = 2;
     if (!info->count_row && info->count == 0)
-      vyre_spv_fail(s, "an array of no elements\nFix: SPIR-V wants a length of at least 1");
+      vyre_spv_fail(s, "an array without elements\nFix: give the array a length of at least 1");
   } else if (!mode && vyre_type_get(s->module, info->element).form != VYRE_FORM_WORDS) {
-    vyre_spv_fail(s, "a runtime array is in memory that no binding gives a size\nFix: give the array a length");
+    vyre_spv_fail(s, "a runtime array in memory without a binding\nFix: give the array a length");
   }
   bool fresh;
   const uint32_t id = vyre_spv_intern(s, opcode, false, operands, count, &stride, 1, &fresh);
@@ -187,11 +187,11 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_mode mode, uint32_t depth)
 {
   if (type < 256) {
     if (mode && VYRE_TYPE_KIND((vyre_type)type) == VYRE_BOOL)
-      vyre_spv_fail(s, "a bool has no layout that the host could share\nFix: store 0u32 or 1u32");
+      vyre_spv_fail(s, "a bool in memory that the host shares has no layout\nFix: store 0u32 or 1u32");
     return vyre_spv_value_type(s, (vyre_type)type);
   }
   if (depth > 255 || vyre_spv_failed(s)) {
-    vyre_spv_fail(s, "a type nests deeper than SPIR-V's limit of 255");
+    vyre_spv_fail(s, "a type nests deeper than SPIR-V's limit of 255\nFix: nest fewer structs and arrays");
     return 0;
   }
   const vyre_type_info info = vyre_type_get(s->module, type);

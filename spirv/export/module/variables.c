@@ -116,8 +116,8 @@ check_uniform(vyre_spv *s, uint32_t row)
     return;
   const char *name = vyre_row_name(s->module, (vyre_row){row});
   vyre_spv_fail(s,
-                "uniform buffer %s%s holds an array, a matrix or a struct whose stride or offset is no multiple of 16\n"
-                "Fix: give it one, as in u32[64, stride 16], or make the buffer storage",
+                "uniform buffer %s%s has an array, a matrix or a struct whose stride or offset is not a multiple of 16\n"
+                "Fix: use a multiple of 16, as in u32[64, stride 16], or make the buffer storage",
                 name ? "%" : "", name ? name : "without a name");
 }
 

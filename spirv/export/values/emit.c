@@ -33,8 +33,7 @@ vyre_spv_special_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t 
       return vyre_spv_intern(s, SpvOpSpecConstantComposite, true, words, 1 + count, NULL, 0, NULL);
     }
     if (!is_of_sort(opcode, CONSTANT))
-      vyre_spv_fail(
-          s, "a size needs an operation that SPIR-V has no OpSpecConstantOp for\nFix: compute sizes with integer arithmetic");
+      vyre_spv_fail(s, "a size needs an operation that OpSpecConstantOp does not have\nFix: compute sizes with integer arithmetic");
     for (size_t i = 0; i < count; i++)
       words[2 + i] = operands[i];
     return vyre_spv_intern(s, SpvOpSpecConstantOp, true, words, 2 + count, NULL, 0, NULL);
@@ -56,7 +55,7 @@ vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *oper
 {
   uint32_t words[10] = {0, function};
   if (s->constant) {
-    vyre_spv_fail(s, "a size needs a function that SPIR-V has no OpSpecConstantOp for\nFix: compute sizes with integer arithmetic");
+    vyre_spv_fail(s, "a size needs a function that OpSpecConstantOp does not have\nFix: compute sizes with integer arithmetic");
     return 0;
   }
   if (!s->glsl)

@@ -65,7 +65,7 @@ static uint32_t
 named_pointer(vyre_spv *s, const vyre_type_info *info, uint32_t stride)
 {
   if (info->flags != SpvOpTypePointer || info->count < 2 || info->members[0].access != VYRE_WORD_LITERAL) {
-    vyre_spv_fail(s, "an opaque type names a struct, and is no pointer to it");
+    vyre_spv_fail(s, "an opaque type names a struct, but is not a pointer to it");
     return 0;
   }
   const uint32_t class_ = info->members[0].offset, written = vyre_spv_made_of(s, VYRE_SPV_A_STRUCT, info->members[1].name, 0)->id;
@@ -126,7 +126,7 @@ vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
     else if (word.access == VYRE_WORD_LENGTH)
       made = vyre_spv_pinned(s, vyre_type_get(s->module, word.type).count_row);
     else if (word.access != VYRE_WORD_LITERAL)
-      vyre_spv_fail(s, "an opaque type is made of what no type is made of");
+      vyre_spv_fail(s, "an opaque type has an operand that types cannot have");
     vyre_spv_push(s, &s->scratch, made);
   }
   const size_t count = s->scratch.count - start;
@@ -270,7 +270,7 @@ write_input(vyre_spv *s, uint32_t row, uint32_t type, uint32_t class_)
     if (words[at] == SpvDecorationBuiltIn)
       builtin = words[at + 2];
   if (class_ != SpvStorageClassInput || builtin == UINT32_MAX)
-    vyre_spv_fail(s, "a variable among the instructions that is no built-in\nFix: give it deco(11, ...), or make it a buffer");
+    vyre_spv_fail(s, "an opaque variable that is not a built-in\nFix: give it deco(11, ...), or make it a buffer");
   vyre_spv_made *made = vyre_spv_made_of(s, VYRE_SPV_AN_INPUT, builtin, type);
   const bool known = made->id != 0;
   const uint32_t id = made->id = known ? made->id : s->next_id++, variable[3] = {type, id, SpvStorageClassInput};

@@ -402,7 +402,7 @@ write_special(vyre_spv *s, uint32_t row)
   else if (vyre_op_is_subgroup(op))
     id = vyre_spv_subgroup(s, row);
   else if (!forms[op].write)
-    vyre_spv_fail(s, "no instruction is known for '%s'", vyre_op_infos[op].text);
+    vyre_spv_fail(s, "SPIR-V has no instruction for '%s'", vyre_op_infos[op].text);
   else
     id = vyre_spv_guarded(s, row);
   if (!id && forms[op].write)

@@ -126,9 +126,9 @@ flow_hints(import *m, uint32_t merge, uint32_t row)
   }
   m->at = merge;
   if (hints >> (loop ? VYRE_HINT_BITS : 2u))
-    import_uncovered(m, "control 0x%x has bits that are not covered", hints);
+    import_uncovered(m, "control 0x%x has bits that are not supported", hints);
   else if (loop && (hints & VYRE_HINT_DONT_UNROLL) && (hints & unrolled))
-    import_fail(m, "loop control 0x%x both asks for unrolling and forbids it", hints);
+    import_fail(m, "loop control 0x%x both requests and forbids unrolling", hints);
   else if (import_needs(m, control + 1 + count) && multiple && words[multiple] == 0)
     import_fail(m, "an iteration multiple of 0");
   else if (!failed(m))
@@ -154,7 +154,7 @@ static bool
 not_structured(import *m, uint32_t target)
 {
   return import_uncovered(m,
-                          "the branch to label %u does not follow the rules of structured control flow as they are read here\n"
+                          "the branch to label %u does not follow the rules of structured control flow\n"
                           "Fix: check the module with spirv-val",
                           AT(block, m->blocks, target)->label);
 }
@@ -313,12 +313,12 @@ flow_phi_stores(import *m, uint32_t target)
     spv_value v;
     const id_info *value = i + 1 < count ? import_id(m, words[i]) : NULL;
     if (i + 1 >= count) {
-      import_fail(m, "it has no value for the edge from label %u", label);
+      import_fail(m, "no value for the edge from label %u", label);
     } else if (value && value->type == words[1] && import_is_in_memory(value->t)) {
       import_copy_rows(m, import_global_row(m, m->ids[words[2]].root), import_memory_row(m, words[i]));
     } else if (import_value(m, words[i], &v)) {
       if (v.type != words[1])
-        import_fail(m, "value %u is not of the result's type", words[i]);
+        import_fail(m, "value %u does not have the type of the result", words[i]);
       for (uint32_t j = 0; j < v.count && !failed(m); j++)
         locals_write(m, m->ids[words[2]].root + j, decided(m, import_leaf(m, words[i], j)));
     }
@@ -369,7 +369,7 @@ condition(import *m, uint32_t id)
 {
   uint32_t row = import_row(m, id);
   if (row && import_row_type(m, row) != VYRE_TYPE(VYRE_BOOL, 1)) {
-    import_fail(m, "condition %u is no bool", id);
+    import_fail(m, "condition %u is not a bool", id);
     return 0;
   }
   return row;

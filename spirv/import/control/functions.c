@@ -175,7 +175,7 @@ import_return(import *m, uint32_t id, bool reached)
   const function *f = AT(function, m->functions, of->function);
   const spv_type *t = import_type(m, m->words[f->start + 1]);
   if (!t || (reached && (t->form == FORM_VOID) != (id == 0))) {
-    import_fail(m, "it does not fit the result type of function %u", f->id);
+    import_fail(m, "does not match the result type of function %u", f->id);
     return;
   }
   spv_value v = {0};
@@ -183,12 +183,12 @@ import_return(import *m, uint32_t id, bool reached)
   if (id && (in_memory ? !import_memory_row(m, id) : !import_value(m, id, &v)))
     return;
   if (id && m->ids[id].type != m->words[f->start + 1]) {
-    import_fail(m, "value %u is not of the result type of function %u", id, f->id);
+    import_fail(m, "value %u does not have the result type of function %u", id, f->id);
     return;
   }
   for (uint32_t k = of->constructs; k < m->constructs.count; k++)
     if (CONSTRUCT(m, k)->kind == CONSTRUCT_LOOP && CONSTRUCT(m, k)->phase == PHASE_CONTINUING) {
-      import_uncovered(m, "a continue construct is left by it\nFix: check the module with spirv-val");
+      import_uncovered(m, "leaves a continue construct\nFix: check the module with spirv-val");
       return;
     }
   if (of->is_entry) {

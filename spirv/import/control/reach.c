@@ -13,7 +13,7 @@ import_block(import *m, uint32_t label)
   if (!info)
     return NONE;
   if (info->kind != ID_LABEL) {
-    import_fail(m, "id %u is no label", label);
+    import_fail(m, "id %u is not a label", label);
     return NONE;
   }
   return info->value;
@@ -77,7 +77,7 @@ scan_edges(import *m, uint32_t from)
       return false;
     stride = 1 + selector_words(m, words[1]);
     if (count % stride != 3 % stride)
-      return import_fail(m, "a literal without its label");
+      return import_fail(m, "a literal without a label");
     for (uint32_t k = 2; k < count; k += stride)
       if (!add_edge(m, from, words[k]))
         return false;
@@ -90,9 +90,9 @@ scan_edges(import *m, uint32_t from)
   case SpvOpUnreachable:
     return true;
   case IMPORT_ABORT:
-    return import_uncovered(m, "not covered");
+    return import_uncovered(m, "not supported");
   default:
-    return import_fail(m, "no instruction of a compute shader");
+    return import_fail(m, "not allowed in a compute shader");
   }
 }
 
@@ -151,7 +151,7 @@ take_call(import *m, function *f)
     if (!given)
       return false;
     if (given->type != m->ids[id].type)
-      return import_fail(m, "argument %u has another type than parameter %u of function %u", words[4 + k], k, words[3]);
+      return import_fail(m, "argument %u does not have the type of parameter %u of function %u", words[4 + k], k, words[3]);
     if (!take_argument(m, f, id, words[4 + k]))
       return false;
   }
@@ -166,9 +166,9 @@ reach_callee(import *m, uint32_t id)
 {
   const id_info *info = import_id(m, id);
   if (!info || info->kind != ID_FUNCTION)
-    return info ? import_fail(m, "id %u is no function", id) : false;
+    return info ? import_fail(m, "id %u is not a function", id) : false;
   if (AT(function, m->functions, info->value)->state == 1)
-    return import_fail(m, "function %u calls itself: recursion is not covered, nor valid", id);
+    return import_fail(m, "function %u calls itself, but recursion is not allowed", id);
   return import_reach(m, info->value);
 }
 
@@ -203,10 +203,10 @@ fits_type(import *m, const function *f)
   if (!t)
     return false;
   if (t->form != FORM_FUNCTION || t->count != f->param_count || t->element != m->words[f->start + 1])
-    return import_fail(m, "its parameters and result are not those of its type");
+    return import_fail(m, "its parameters and result do not match its type");
   for (uint32_t k = 0; k < f->param_count; k++)
     if (m->ids[*AT(uint32_t, m->params, f->params + k)].type != AT(spv_member, m->members, t->members + k)->type)
-      return import_fail(m, "parameter %u has another type than its function's type says", k);
+      return import_fail(m, "parameter %u does not have the type in the type of its function", k);
   return true;
 }
 
@@ -227,7 +227,7 @@ import_reach(import *m, uint32_t index)
   if (!ok || !fits_type(m, f))
     return false;
   if (f->block_count == 0)
-    return import_uncovered(m, "a function without a body is not covered");
+    return import_uncovered(m, "a function without a body is not supported");
   for (uint32_t k = 0; k < f->block_count; k++)
     if (!scan_edges(m, f->blocks + k))
       return false;

@@ -57,7 +57,7 @@ has_literals_once(import *m, const uint32_t *words, uint32_t count, vyre_kind ki
     qsort(sorted, literals, sizeof(*sorted), compare_literals);
   for (uint32_t k = 1; sorted && k < literals; k++)
     if (sorted[k] == sorted[k - 1])
-      return import_uncovered(m, "it has the literal %" PRIu64 " twice", sorted[k]);
+      return import_uncovered(m, "the literal %" PRIu64 " occurs twice", sorted[k]);
   return sorted != NULL;
 }
 
@@ -158,7 +158,7 @@ flow_falls(import *m, uint32_t index, uint32_t target)
   if (to >= c->case_count || to == c->next || AT(switch_case, m->cases, c->cases + to)->block != target)
     return false;
   if (AT(switch_case, m->cases, c->cases + to)->done || (c->fell != NONE && c->fell != to))
-    return !import_uncovered(m, "a case falls into one that does not follow it\nFix: check the module with spirv-val");
+    return !import_uncovered(m, "a case falls through to one that does not follow it\nFix: check the module with spirv-val");
   c->fell = to;
   uint32_t l = c->fell_leaves;
   locals_edge(m, index, &l);
@@ -260,14 +260,14 @@ flow_switch(import *m, uint32_t index)
   const uint32_t *words = m->words + m->at;
   uint32_t count = words[0] >> 16, at = m->at;
   if (!b->merge || b->is_loop) {
-    import_uncovered(m, "there is no OpSelectionMerge before it\nFix: check the module with spirv-val");
+    import_uncovered(m, "no OpSelectionMerge precedes it\nFix: check the module with spirv-val");
     return NONE;
   }
   uint32_t selector = import_row(m, words[1]), merge = import_target(m, m->words[b->merge + 1]);
   vyre_type type = selector ? import_row_type(m, selector) : 0;
   vyre_kind kind = VYRE_TYPE_KIND(type);
   if (failed(m) || !vyre_kind_is_int(kind) || VYRE_TYPE_LANES(type) != 1) {
-    import_fail(m, "selector %u is no integer", words[1]);
+    import_fail(m, "selector %u is not an integer", words[1]);
     return NONE;
   }
   /* Phis of the targets have the same operand on each edge from this block. */

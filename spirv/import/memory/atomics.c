@@ -34,7 +34,7 @@ import_atomic(import *m, uint32_t op, const uint32_t *words)
 {
   const vyre_opcode atomic = atomic_of(op);
   if (!atomic)
-    return import_uncovered(m, "not covered");
+    return import_uncovered(m, "not supported");
   const bool compares = op == SpvOpAtomicCompareExchange, stores = op == SpvOpAtomicStore;
   const bool counts = op == SpvOpAtomicIIncrement || op == SpvOpAtomicIDecrement;
   const uint32_t *args = words + (stores ? 1 : 3); /* pointer, scope, semantics and the other operands */
@@ -43,14 +43,14 @@ import_atomic(import *m, uint32_t op, const uint32_t *words)
   if (!import_needs(m, (stores ? 4 : 6) + values))
     return false;
   if (!import_literal(m, args[1], &scope) || !import_literal(m, args[2], &semantics))
-    return import_uncovered(m, "its scope or semantics are no constants");
+    return import_uncovered(m, "its scope or semantics are not constants");
   const pointer *p = import_pointer(m, args[0]);
   const spv_type *t = p ? import_type(m, p->type) : NULL;
   if (!t)
     return false;
   vyre_type type = t->form == FORM_VALUE ? t->value : 0;
   if (!import_is_plain_path(p) || import_is_read_only(AT(global, m->globals, p->first)->space) || !takes_atomic(atomic, type))
-    return import_uncovered(m, "it accesses something else than %s of a buffer",
+    return import_uncovered(m, "does not access %s of a buffer",
                             vyre_op_infos[atomic].klass == VYRE_CLASS_FLOAT ? "a float"
                                                                             : "a float, or an integer of 32 or 64 bits,");
   uint32_t flags = import_access_flags(m, p, 0, atomic != VYRE_OP_atomic_load);

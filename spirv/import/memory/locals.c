@@ -225,7 +225,7 @@ void
 locals_write(import *m, uint32_t index, uint32_t row)
 {
   if (!is_foreseen(m, index))
-    import_uncovered(m, "a store in a loop was not foreseen: this is a bug of vyre");
+    import_uncovered(m, "a store in a loop was not foreseen, which is a bug of vyre\nFix: report this");
   change_leaf(m, index, row, true, true);
   if (leaf_at(m, index)->debug)
     import_debug_write(m, leaf_at(m, index)->debug - 1, row);

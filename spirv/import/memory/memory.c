@@ -15,7 +15,7 @@ scope_of(import *m, uint32_t id)
 {
   uint32_t scope = 0;
   if (!import_literal(m, id, &scope) || scope > 255)
-    import_uncovered(m, "its scope %u is no plain constant that is known", id);
+    import_uncovered(m, "its scope %u is not a known constant", id);
   return scope & 255;
 }
 
@@ -85,9 +85,9 @@ import_access_flags(import *m, const pointer *p, uint32_t operands, bool writes)
 {
   uint32_t flags = 0;
   if (writes && (p->access & VYRE_ACCESS_NO_WRITE))
-    import_uncovered(m, "it writes what is declared NonWritable");
+    import_uncovered(m, "writes memory that is declared NonWritable");
   if (writes && p->base == BASE_BUFFER && import_is_read_only(AT(global, m->globals, p->first)->space))
-    import_uncovered(m, "it writes to a uniform buffer");
+    import_uncovered(m, "writes a uniform buffer");
   if ((p->access & VYRE_ACCESS_VOLATILE) || (VYRE_ORDER_SEMANTICS(operands) & IS_VOLATILE))
     flags |= VYRE_ROW_VOLATILE;
   if ((p->access & VYRE_ACCESS_COHERENT) || (VYRE_ORDER_SEMANTICS(operands) & VYRE_SHARING))
@@ -385,7 +385,7 @@ move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
   if (!to || !from)
     return false;
   if (to->type != from->type)
-    return import_uncovered(m, "its pointers lead to different types");
+    return import_uncovered(m, "its pointers have different pointee types");
   const spv_type *t = import_type(m, to->type);
   bool done = false;
   if (t && t->form != FORM_VALUE && t->form != FORM_RUNTIME && !t->has_runtime && !try_copy(m, to_id, from_id, operands, &done))
@@ -419,7 +419,7 @@ store_value(import *m, const uint32_t *words, uint32_t operands)
   if (!p || !import_value(m, words[2], &v))
     return false;
   if (v.type != p->type)
-    return import_fail(m, "value %u is not of the type that pointer %u leads to", words[2], words[1]);
+    return import_fail(m, "value %u does not have the type that pointer %u points to", words[2], words[1]);
   if (p->single)
     return store_single(m, m->ids[words[1]].value, v.leaves[0], operands);
   uint32_t first = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
@@ -537,7 +537,7 @@ load_composite(import *m, const uint32_t *words, uint32_t operands)
   }
   if (import_is_in_memory(t)) {
     if (p->base != BASE_NOTHING && !import_is_plain_path(p))
-      return import_uncovered(m, "pointer %u to what is no memory is not covered there", words[3]);
+      return import_uncovered(m, "pointer %u is not a pointer to memory, which is not supported here", words[3]);
     const bool nothing = p->base == BASE_NOTHING;
     const uint32_t flags = import_access_flags(m, p, operands, false), path = nothing ? 0 : import_path(m, m->ids[words[3]].value);
     return (path || nothing) && import_set_memory(m, words[2], path, flags, load_imm(operands));
@@ -554,7 +554,7 @@ import_load(import *m, const uint32_t *words)
     return false;
   uint32_t operands = import_memory_operands(m, words, 4);
   if (p->type != words[1])
-    return import_fail(m, "its type is not what pointer %u leads to", words[3]);
+    return import_fail(m, "its type is not the type that pointer %u points to", words[3]);
   return load_composite(m, words, operands);
 }
 
@@ -577,7 +577,7 @@ import_array_length(import *m, const uint32_t *words)
   const spv_type *array = part ? import_type(m, part) : NULL;
   const spv_type *result = import_value_type(m, words[1]);
   if (!import_is_plain_path(p) || !array || array->form != FORM_RUNTIME || !result)
-    return import_fail(m, "its operands do not name a runtime array of a buffer");
+    return import_fail(m, "its operands are not a runtime array of a buffer");
   uint32_t path = import_path(m, m->ids[words[3]].value);
   if (!path)
     return false;

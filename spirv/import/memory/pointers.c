@@ -16,13 +16,13 @@ import_no_pointer(import *m, uint32_t id)
     return NULL;
   const spv_type *t = info->type && (info->kind == ID_LOCAL || info->kind == ID_GLOBAL) ? import_type(m, info->type) : NULL;
   if (!t || t->form != FORM_POINTER) {
-    import_fail(m, "id %u is no pointer to a variable", id);
+    import_fail(m, "id %u is not a pointer to a variable", id);
     return NULL;
   }
   if (info->kind == ID_LOCAL)
-    import_fail(m, "pointer %u is used before it is defined\nFix: check the module with spirv-val", id);
+    import_fail(m, "pointer %u is used before it is defined", id);
   else
-    import_uncovered(m, "variable %u of storage class %u is not covered", id, t->count);
+    import_uncovered(m, "variable %u of storage class %u is not supported", id, t->count);
   return NULL;
 }
 
@@ -79,9 +79,9 @@ check_buffer(import *m, const global *g, const spv_type *t, const spv_type *poin
 {
   bool interface = g->space == VYRE_SPACE_STORAGE || g->space == VYRE_SPACE_UNIFORM || g->space == VYRE_SPACE_PUSH;
   if (interface && pointee->form != FORM_STRUCT && (g->space == VYRE_SPACE_PUSH || pointee->form == FORM_VALUE))
-    return import_uncovered(m, "variable %u: an array of buffers is not covered\nFix: use one variable for each", g->id);
+    return import_uncovered(m, "variable %u: an array of buffers is not supported\nFix: declare a variable for each buffer", g->id);
   if (pointee->has_pointer || t->form != FORM_POINTER)
-    return import_uncovered(m, "variable %u holds pointers, which are not covered", g->id);
+    return import_uncovered(m, "variable %u contains pointers, which are not supported", g->id);
   return true;
 }
 
@@ -90,7 +90,7 @@ initialize(import *m, const global *g, uint32_t row, uint32_t type)
 {
   list words = {0};
   if (m->ids[g->initializer].type != type)
-    return import_uncovered(m, "initializer %u is not of the variable's type", g->initializer);
+    return import_uncovered(m, "initializer %u does not have the type of the variable", g->initializer);
   if (import_is_null(m, g->initializer))
     return true; /* no initializer: any size is zero */
   bool ok = import_constant_words(m, g->initializer, &words);
@@ -225,7 +225,7 @@ other_builtin(import *m, const pointer *p)
   const uint32_t id = p->column;
   const spv_type *t = p->has_column ? NULL : import_type(m, import_type(m, m->ids[id].type)->element);
   if (!t || t->form != FORM_VALUE || import_is_opaque_type(t)) {
-    import_uncovered(m, "built-in %u is not covered", p->first);
+    import_uncovered(m, "built-in %u is not supported", p->first);
     return 0;
   }
   const vyre_row variable = builtin_variable(m, id, t->value);
@@ -250,7 +250,7 @@ import_builtin(import *m, const pointer *p)
     const spv_type *declared = m->ids[m->ids[p->column].t->element].t;
     if (declared->form != FORM_VALUE || VYRE_TYPE_LANES(declared->value) != known[k].lanes ||
         !vyre_kind_is_int(VYRE_TYPE_KIND(declared->value)) || vyre_kind_bits(VYRE_TYPE_KIND(declared->value)) != 32)
-      return (uint32_t)import_uncovered(m, "built-in %u has another type than Vulkan gives it", p->first);
+      return (uint32_t)import_uncovered(m, "built-in %u does not have the type that Vulkan requires", p->first);
     if (!m->builtins[k]) {
       vyre_builder b = before_body(m);
       m->builtins[k] = vyre_build(&b, (vyre_opcode)(VYRE_OP_gid + k), VYRE_TYPE(VYRE_U32, known[k].lanes), 0, 0, 0, VYRE_NONE,
@@ -304,7 +304,7 @@ make_global(import *m, uint32_t id)
   if (space == VYRE_SPACE_WORKGROUP) {
     m->at = m->ids[id].def;
     if (m->words[m->at] >> 16 > 4 && !import_is_null(m, m->words[m->at + 4]))
-      return import_uncovered(m, "its initializer is no OpConstantNull");
+      return import_uncovered(m, "its initializer is not OpConstantNull");
   }
   p = add_pointer(m, id, BASE_BUFFER, t->element, import_add_global(m, id, space, 0));
   if (p)
@@ -349,7 +349,7 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
   if (!import_value(m, initializer, &v))
     return false;
   if (v.type != t->element)
-    return import_uncovered(m, "initializer %u is not of the variable's type", initializer);
+    return import_uncovered(m, "initializer %u does not have the type of the variable", initializer);
   uint32_t mark = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
   for (uint32_t k = 0; rows && k < v.count; k++)
     rows[k] = v.leaves[k];
@@ -364,7 +364,7 @@ import_variable(import *m)
   const uint32_t *words = m->words + m->at;
   const spv_type *t = import_type(m, words[1]);
   if (!t || t->form != FORM_POINTER || words[3] != SpvStorageClassFunction || t->count != SpvStorageClassFunction)
-    return import_fail(m, "a variable in a function of another storage class than Function");
+    return import_fail(m, "a variable in a function must have the storage class Function");
   return make_variable(m, words[2], words[0] >> 16 > 4 ? words[4] : 0);
 }
 
@@ -437,7 +437,7 @@ index_row(import *m, uint32_t id)
   const vyre_type type = row ? import_row_type(m, row) : 0;
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   if (!vyre_kind_is_int(kind) || VYRE_TYPE_LANES(type) != 1) {
-    import_fail(m, "index %u is no integer", id);
+    import_fail(m, "index %u is not an integer", id);
     return 0;
   }
   return vyre_kind_bits(kind) == 32 ? row : import_index(m, import_visible(m, row), false);
@@ -454,7 +454,7 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
     if (!row)
       return false;
     if (t->form == FORM_STRUCT)
-      return import_fail(m, "index %u of a struct is no constant", id);
+      return import_fail(m, "index %u of a struct is not a constant", id);
   }
   const bool outside =
       literal && (t->form == FORM_ARRAY || t->form == FORM_MATRIX || t->form == FORM_VALUE) && t->count && index >= t->count;
@@ -462,7 +462,7 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
     p->access |= index < t->count ? (uint16_t)AT(spv_member, m->members, t->members + index)->access : 0;
   const uint32_t next = import_step_in(m, t, literal && !outside ? index : 0, &leaf_index);
   if (!next)
-    return import_fail(m, "index %u does not lead into the type there", id);
+    return import_fail(m, "index %u is not valid for the indexed type", id);
   p->type = next;
   if (outside)
     p->base = BASE_NOTHING;
@@ -480,7 +480,7 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
   } else if (p->base == BASE_BUFFER) {
     return add_step(m, p, literal ? index : row, literal);
   } else if (!literal || p->base == BASE_VALUE) {
-    return import_uncovered(m, "index %u of a variable that is values is no constant: a bug of vyre", id);
+    return import_uncovered(m, "index %u of a variable is not a constant, which is a bug of vyre\nFix: report this", id);
   } else {
     p->first += leaf_index;
   }
@@ -494,7 +494,7 @@ take_component(import *m, pointer *p, const uint32_t *words, uint32_t k)
   const spv_type *leads = m->ids[words[2]].t;
   const bool is_private = p->base == BASE_BUFFER && AT(global, m->globals, p->first)->space == VYRE_SPACE_PRIVATE;
   if (k + 1 != words[0] >> 16 || leads->form != FORM_POINTER || p->has_column || !(is_private || p->base == BASE_NOTHING))
-    return import_uncovered(m, "a pointer into what is opaque is not covered");
+    return import_uncovered(m, "a pointer into an opaque value is not supported");
   p->type = leads->element;
   p->column = index_row(m, words[k]);
   p->has_column = p->base == BASE_BUFFER;
@@ -526,7 +526,7 @@ import_access_chain(import *m)
   }
   const spv_type *t = m->ids[words[2]].t;
   if (t->form != FORM_POINTER || t->element != p->type)
-    return import_fail(m, "its type %u is not a pointer to what it leads to", words[1]);
+    return import_fail(m, "its type %u is not a pointer to the accessed type", words[1]);
   return name_pointer(m, words[2], p);
 }
 
@@ -535,7 +535,7 @@ range_of(import *m, uint32_t id, uint32_t depth, uint32_t *first, uint32_t *coun
 {
   const id_info *info = import_id(m, id);
   if (!info || depth > 100)
-    return info ? import_uncovered(m, "access chains of access chains, more than 100") : false;
+    return info ? import_uncovered(m, "more than 100 access chains on each other are not supported") : false;
   const uint32_t *words = m->words + info->def;
   uint32_t op = words[0] & 0xffffu;
   if (info->kind == ID_LOCAL && op == SpvOpCopyObject)

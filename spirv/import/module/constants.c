@@ -20,10 +20,10 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
       if (!import_id(m, words[k]))
         return false;
       else if (m->ids[words[k]].kind != ID_CONSTANT)
-        return import_uncovered(m, "constituent %u is no constant", words[k]);
+        return import_uncovered(m, "constituent %u is not a constant", words[k]);
       else
         *flags |= m->ids[words[k]].flags & ID_SPEC;
-    return count > 3 || import_uncovered(m, "a constant of opaque type without constituents is not covered");
+    return count > 3 || import_uncovered(m, "a constant of opaque type without constituents is not supported");
   }
   uint32_t parts = t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 ? 0 : t->count;
   if (t->form == FORM_ARRAY && parts == 0) /* specialization sets their number */
@@ -32,7 +32,7 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
   if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
     parts = 0;
   if (parts == 0 && t->form != FORM_STRUCT)
-    return import_uncovered(m, "type %u is no composite", words[1]);
+    return import_uncovered(m, "type %u is not a composite type", words[1]);
   if (count - 3 != (replicates ? 1 : parts))
     return import_uncovered(m, "%u constituents, but type %u has %u", count - 3, words[1], parts);
   uint32_t unused;
@@ -43,7 +43,7 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
     if (!part)
       return false;
     if (part->kind != ID_CONSTANT || part->type != (alike ? first : import_step_type(m, words[1], k, &unused)))
-      return import_uncovered(m, "constituent %u is no constant of the type that is wanted there", words[3 + k]);
+      return import_uncovered(m, "constituent %u is not a constant of the required type", words[3 + k]);
     *flags |= part->flags & ID_SPEC;
   }
   return true;
@@ -53,12 +53,13 @@ static bool
 declare_bits(import *m, uint32_t op, uint32_t count, const spv_type *t)
 {
   if (import_is_opaque_type(t))
-    return (op == SpvOpConstant && count == 4) || import_uncovered(m, "a constant of type %u is not covered", m->words[m->at + 1]);
+    return (op == SpvOpConstant && count == 4) ||
+           import_uncovered(m, "a constant of type %u is not supported", m->words[m->at + 1]);
   bool is_bool = op == SpvOpConstantTrue || op == SpvOpConstantFalse || op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse;
   if (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != 1 || (VYRE_TYPE_KIND(t->value) == VYRE_BOOL) != is_bool)
-    return import_fail(m, "its type is not one that it can have");
+    return import_fail(m, "the result type is not valid for this instruction");
   uint32_t wanted = 3 + import_literal_words(VYRE_TYPE_KIND(t->value));
-  return is_bool || count == wanted || import_fail(m, "%u words, but it has %u", count, wanted);
+  return is_bool || count == wanted || import_fail(m, "%u words, but the instruction needs %u", count, wanted);
 }
 
 uint32_t
@@ -117,7 +118,7 @@ check_operands(import *m, const uint32_t *words, uint32_t count)
     if (!import_id(m, words[k]))
       return false;
     else if (m->ids[words[k]].kind != ID_CONSTANT)
-      return import_uncovered(m, "operand %u is no constant", words[k]);
+      return import_uncovered(m, "operand %u is not a constant", words[k]);
   return true;
 }
 
@@ -170,10 +171,10 @@ import_declare_constant(import *m, uint32_t op)
     break;
   case SpvOpConstantSampler:
     if (!import_needs(m, 6) || !import_is_opaque_type(t))
-      return import_uncovered(m, "type %u is no sampler", words[1]);
+      return import_uncovered(m, "type %u is not a sampler type", words[1]);
     break;
   default:
-    return import_uncovered(m, "not covered");
+    return import_uncovered(m, "not supported");
   }
   if (!import_define(m, words[2], ID_CONSTANT, words[1]))
     return false;
@@ -296,7 +297,7 @@ make_operation(import *m, id_info *info, uint32_t id)
   else if (o)
     (void)import_operation(m, o, info->type, id, words + 4, count - 4);
   else
-    (void)import_uncovered(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
+    (void)import_uncovered(m, "%s is not supported\nFix: remove the code that needs this instruction", import_op_name(op));
   m->uncovered |= failed(m);
   m->b = saved;
   m->region = region;
@@ -331,7 +332,7 @@ import_constant(import *m, id_info *info, uint32_t id)
   } else {
     uint32_t first = m->constant_leaves.count;
     if (first > 1u << 26)
-      return import_uncovered(m, "the constants have more scalars than are covered");
+      return import_uncovered(m, "the constants have more scalars than vyre supports");
     if (t->leaves && !list_add(m, &m->constant_leaves, sizeof(uint32_t), t->leaves))
       return false;
     if (!make_leaves(m, id, t, first))
@@ -347,7 +348,7 @@ static bool
 append_words(import *m, list *out, const uint32_t *word, uint32_t count)
 {
   if (out->count + (uint64_t)count > 1u << 24)
-    return import_uncovered(m, "an initializer of more than %u scalars is not covered", 1u << 24);
+    return import_uncovered(m, "an initializer of more than %u scalars is not supported", 1u << 24);
   if (count == 0) /* an empty struct */
     return true;
   uint32_t *words = list_add(m, out, sizeof(uint32_t), count);
@@ -388,13 +389,13 @@ import_constant_words(import *m, uint32_t id, list *out)
 {
   const id_info *info = import_id(m, id);
   if (!info || info->kind != ID_CONSTANT || (info->flags & ID_SPEC))
-    return import_uncovered(m, "initializer %u is no plain constant", id);
+    return import_uncovered(m, "initializer %u is not a constant without specialization", id);
   const uint32_t *words = m->words + info->def;
   uint32_t op = words[0] & 0xffffu;
   uint64_t bits;
   if (op == SpvOpConstantNull || op == SpvOpUndef) {
     uint32_t count = words_in(m, info->type);
-    return count == NONE ? import_uncovered(m, "an initializer of type %u is not covered", info->type)
+    return count == NONE ? import_uncovered(m, "an initializer of type %u is not supported", info->type)
                          : append_words(m, out, NULL, count);
   }
   if (scalar_bits(m, id, &bits)) {

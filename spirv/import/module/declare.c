@@ -17,7 +17,7 @@ import_op_name(uint32_t op)
 bool
 import_lacks(import *m, uint32_t words)
 {
-  return import_fail(m, "%u words, but it has at least %u", m->words[m->at] >> 16, words);
+  return import_fail(m, "%u words, but the instruction needs at least %u", m->words[m->at] >> 16, words);
 }
 
 id_info *
@@ -129,7 +129,7 @@ decorate_group(import *m, const uint32_t *words, uint32_t count, uint32_t stride
     for (uint32_t i = m->notes[words[1]].decorations; i; i = AT(decoration, m->decorations, i)->next) {
       decoration d = *AT(decoration, m->decorations, i);
       if (m->decorations.count > 8u * m->word_count)
-        return import_uncovered(m, "more decorations than are covered");
+        return import_uncovered(m, "more decorations than vyre supports");
       if (!decorate(m, words[k], stride == 2 ? words[k + 1] : NONE, d.kind, d.value))
         return false;
     }
@@ -149,7 +149,7 @@ declare_entry(import *m, const uint32_t *words, uint32_t count)
   }
   size_t length;
   if (!import_text(m, m->at + 3, m->at + count, &length))
-    return import_fail(m, "a name without end");
+    return import_fail(m, "a name is not terminated");
   if (words[2] == 0 || words[2] >= m->bound)
     return import_fail(m, "id %u is outside of the bound %u", words[2], m->bound);
   entry *e = list_add(m, &m->entries, sizeof(entry), 1);
@@ -178,7 +178,7 @@ declare_mode(import *m, const uint32_t *words, uint32_t op)
     else if (words[2] == SpvExecutionModeLocalSizeId)
       e->local_ids = m->at + 3;
     else if (op == SpvOpExecutionModeId)
-      return import_uncovered(m, "execution mode %u is not covered", words[2]);
+      return import_uncovered(m, "execution mode %u is not supported", words[2]);
   }
   return true;
 }
@@ -203,7 +203,7 @@ declare_set(import *m, const uint32_t *words, uint32_t count)
   size_t length = 0;
   const char *text = import_text(m, m->at + 2, m->at + count, &length);
   if (!text || !import_define(m, words[1], ID_SET, 0))
-    return import_fail(m, "a name without end");
+    return import_fail(m, "a name is not terminated");
   const bool is_debug_info = strcmp(text, VYRE_DEBUG_SET) == 0;
   m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : is_debug_info ? 3 : vyre_words_set_says_nothing(text) ? 2 : 0;
   return true;
@@ -228,7 +228,7 @@ declare_variable(import *m, const uint32_t *words)
   if (!t)
     return false;
   if (t->form != FORM_POINTER || t->count != words[3])
-    return import_fail(m, "type %u is no pointer of its storage class", words[1]);
+    return import_fail(m, "type %u is not a pointer type of the variable's storage class", words[1]);
   if (!import_define(m, words[2], ID_GLOBAL, words[1]))
     return false;
   m->ids[words[2]].holds = HOLDS_POINTER;
@@ -275,7 +275,7 @@ declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return import_fail(m, "id %u is outside of the bound %u", words[1], m->bound);
   bool ends = words[count - 1] >> 24 == 0; /* usually the last byte is the terminating zero */
   if (!ends && !import_text(m, m->at + text, m->at + count, &length))
-    return import_fail(m, "a name without end");
+    return import_fail(m, "a name is not terminated");
   if (op == SpvOpName) {
     m->notes[words[1]].name = m->at;
     m->ids[words[1]].flags |= ID_NAMED;
@@ -305,12 +305,12 @@ declare_decoration(import *m, uint32_t op, const uint32_t *words, uint32_t count
   const bool of_member = op == SpvOpMemberDecorate, decorates = of_member || op == SpvOpDecorate || op == SpvOpDecorateId;
   const uint32_t kind = decorates && count > 2u + of_member ? words[2 + of_member] : 0;
   if (!is_known_decoration(kind) && kind != IMPORT_DECORATION_STRIDE_ID && kind != IMPORT_DECORATION_OFFSET_ID)
-    return import_uncovered(m, "decoration %u is not known", kind);
+    return import_uncovered(m, "decoration %u is unknown", kind);
   switch (op) {
   case SpvOpDecorate:
   case SpvOpDecorateId:
     if (count > 2 && (words[2] == IMPORT_DECORATION_STRIDE_ID || words[2] == IMPORT_DECORATION_OFFSET_ID))
-      return import_uncovered(m, "a layout that constants give is not covered");
+      return import_uncovered(m, "a layout with constants as offsets or strides is not supported");
     return import_needs(m, 3) && decorate(m, words[1], NONE, words[2], count > 3 ? words[3] : 0);
   case SpvOpMemberDecorate:
     return import_needs(m, 4) && decorate(m, words[1], words[2], words[3], count > 4 ? words[4] : 0);
@@ -407,8 +407,8 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   if (vyre_words_is_type(op))
     return import_declare_type(m, op);
   if (!vyre_words_name(op))
-    return import_uncovered(m, "instruction number %u is not known", op);
-  return import_uncovered(m, "not covered before the functions\nFix: leave out what needs it");
+    return import_uncovered(m, "instruction number %u is unknown", op);
+  return import_uncovered(m, "not supported outside of functions\nFix: remove the code that needs this instruction");
 }
 
 /* Starts reading the functions, at the first OpFunction. */

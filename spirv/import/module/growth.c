@@ -46,10 +46,10 @@ import_count_words(import *m, function *f)
 static bool
 too_large(import *m, uint64_t words, const char *what)
 {
-  return import_uncovered(m, "%s would come to %s%llu words; the bound is %llu, %s (Fix: -max-growth=N lets it come to N times)",
-                          what, words < MOST_WORDS ? "" : "more than ", (unsigned long long)words,
-                          (unsigned long long)m->most_words,
-                          m->most_words > VYRE_SPIRV_FREE_WORDS ? "so many times the module's as may be" : "that of every module");
+  return import_uncovered(
+      m, "%s would have %s%llu words, but %llu are allowed %s (Fix: allow N times its words with -max-growth=N)", what,
+      words < MOST_WORDS ? "" : "more than ", (unsigned long long)words, (unsigned long long)m->most_words,
+      m->most_words > VYRE_SPIRV_FREE_WORDS ? "by -max-growth" : "in any module");
 }
 
 bool
@@ -62,5 +62,5 @@ import_may_inline(import *m, const function *f)
 bool
 import_too_many_leaves(import *m)
 {
-  return too_large(m, m->most_words + 1, "with its composites and variables taken apart the module");
+  return too_large(m, m->most_words + 1, "with composites and variables split the module");
 }

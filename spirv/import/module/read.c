@@ -31,8 +31,9 @@ import_fail(import *m, const char *format, ...)
     import_line(m, at); /* import_scan does not read line instructions */
   if (m->where.file)
     snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->where.file), m->b.line);
-  m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
-                         place, what);
+  const bool has_fix = m->uncovered || strstr(what, "\nFix: ") || strncmp(what, "out of memory", 13) == 0;
+  m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s%s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
+                         place, what, has_fix ? "" : "\nFix: check the module with spirv-val");
   return false;
 }
 
@@ -132,12 +133,12 @@ static bool
 take_words(import *m, const void *data, size_t size)
 {
   if (!vyre_spirv_is(data, size))
-    return import_fail(m, "no SPIR-V: it does not begin with the magic number 0x07230203\nFix: give a SPIR-V module as glslang or "
-                          "spirv-as writes it");
+    return import_fail(m, "not a SPIR-V module, because it does not begin with the magic number 0x07230203\n"
+                          "Fix: give a SPIR-V module, such as glslang or spirv-as write");
   if (size % sizeof(uint32_t) != 0)
-    return import_fail(m, "a size of %zu bytes is no whole number of words\nFix: check whether the file was cut short", size);
+    return import_fail(m, "a size of %zu bytes is not a multiple of 4\nFix: check whether the file was cut short", size);
   if (size / sizeof(uint32_t) > UINT32_MAX / 8)
-    return import_fail(m, "a module of %zu bytes is more than is covered (2 GiB)", size);
+    return import_fail(m, "a module of %zu bytes is larger than the supported 2 GiB", size);
   uint32_t count = (uint32_t)(size / sizeof(uint32_t));
   uint32_t magic;
   memcpy(&magic, data, sizeof(magic));
@@ -189,12 +190,12 @@ read_header(import *m)
 {
   if (m->word_count < 5)
     return import_fail(
-        m, "a SPIR-V module of %u word%s is cut short: its header alone has 5\nFix: check whether the file was cut short",
+        m, "a SPIR-V module of %u word%s is truncated, because the header has 5\nFix: check whether the file was cut short",
         m->word_count, m->word_count == 1 ? "" : "s");
   m->version = m->words[1];
   m->bound = m->words[3];
   if (m->version < 0x10000u || m->version > 0x10600u || (m->version & 0xff0000ffu) != 0)
-    return import_fail(m, "SPIR-V version word 0x%08x is not covered (1.0 to 1.6 are)\nFix: compile for SPIR-V 1.6 or earlier",
+    return import_fail(m, "SPIR-V version word 0x%08x is not supported (1.0 to 1.6 are)\nFix: compile for SPIR-V 1.6 or earlier",
                        m->version);
   if (m->bound == 0 || m->bound > VYRE_WORDS_MOST_IDS)
     return import_fail(m, "an id bound of %u is outside of 1 to %u", m->bound, VYRE_WORDS_MOST_IDS);
@@ -254,13 +255,13 @@ size_component(import *m, uint32_t k)
   uint32_t id = m->workgroup_size;
   const id_info *info = import_id(m, id);
   if (!info || info->kind != ID_CONSTANT) {
-    import_uncovered(m, "WorkgroupSize %u is no constant", id);
+    import_uncovered(m, "WorkgroupSize %u is not a constant", id);
     return 0;
   }
   const uint32_t *words = m->words + info->def;
   const spv_type *t = import_type(m, info->type);
   if (!t || t->form != FORM_VALUE || t->value != VYRE_TYPE(VYRE_U32, 3)) {
-    import_uncovered(m, "WorkgroupSize %u is no vector of 3 unsigned integers", id);
+    import_uncovered(m, "WorkgroupSize %u is not a vector of 3 unsigned integers", id);
     return 0;
   }
   if ((words[0] & 0xffffu) == SpvOpConstantComposite || (words[0] & 0xffffu) == SpvOpSpecConstantComposite)
@@ -277,7 +278,7 @@ local_size(import *m, uint32_t id)
   const spv_type *t = info && info->kind == ID_CONSTANT ? info->t : NULL;
   if (t && t->form == FORM_VALUE && (t->value == VYRE_TYPE(VYRE_U32, 1) || t->value == VYRE_TYPE(VYRE_I32, 1)))
     return import_cast_top(m, import_row(m, id), VYRE_TYPE(VYRE_U32, 1));
-  import_uncovered(m, "side %u of the workgroup is no constant integer of 32 bits", id);
+  import_uncovered(m, "dimension %u of the workgroup is not a constant integer of 32 bits", id);
   return 0;
 }
 
@@ -298,7 +299,7 @@ make_size(import *m, const entry *e)
       return false;
     const vyre_view *v = vyre_module_view(m->module);
     if (VYRE_ROW_OP(v->op[size[k].id]) == VYRE_OP_const && v->imm[size[k].id] == 0)
-      return import_uncovered(m, "side %u of the workgroup is 0, the least is 1", k);
+      return import_uncovered(m, "dimension %u of the workgroup is 0, but must be at least 1", k);
   }
   vyre_build_workgroup(&m->b, size[0], size[1], size[2]);
   return true;
@@ -382,7 +383,7 @@ read_entry(import *m, const entry *e)
   if (!import_id(m, e->function))
     return false;
   if (m->ids[e->function].kind != ID_FUNCTION)
-    return import_fail(m, "id %u is no function", e->function);
+    return import_fail(m, "id %u is not a function", e->function);
   uint32_t f = m->ids[e->function].value;
   if (!import_reach(m, f))
     return false;

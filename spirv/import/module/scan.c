@@ -75,7 +75,7 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
   if (p && import_is_opaque_type(p))
     return true;
   if (!p || p->form != FORM_POINTER)
-    return base ? import_fail(m, "id %u is no pointer", words[3]) : false;
+    return base ? import_fail(m, "id %u is not a pointer", words[3]) : false;
   uint32_t at = p->element;
   root *r = scan_root(m, words[3]);
   m->ids[words[2]].root = r ? base->root : 0;
@@ -96,7 +96,7 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
       index = 0;
     at = import_step_type(m, at, index, &unused);
     if (!at)
-      return import_fail(m, "index %u does not lead into the type there", k - 4);
+      return import_fail(m, "index %u is not valid for the indexed type", k - 4);
   }
   return true;
 }
@@ -185,7 +185,7 @@ begin_block(import *m, function *f, const uint32_t *words)
   if (!import_needs(m, 2) || !import_define(m, words[1], ID_LABEL, 0))
     return false;
   if (f->open)
-    return import_fail(m, "the block before it has no end");
+    return import_fail(m, "the block before it has no terminator");
   block *b = list_add(m, &m->blocks, sizeof(block), 1);
   if (!b)
     return false;
@@ -206,7 +206,7 @@ static bool
 scan_phi(import *m, function *f, const uint32_t *words)
 {
   if (f->open != OPEN_AT_START)
-    return import_fail(m, "follows other instructions of its block");
+    return import_fail(m, "is not at the start of its block");
   last_block(m)->phis++;
   f->phi_count++;
   return list_add_word(m, &m->phis, words[2]);
@@ -217,7 +217,7 @@ COLD static bool
 scan_no_result(import *m, const uint32_t *words)
 {
   if ((words[0] & 0xffffu) == SpvOpFunction)
-    return import_fail(m, "a function inside of a function");
+    return import_fail(m, "a function inside of another function");
   return import_needs(m, 3) && import_type(m, words[1]) && import_not_defined(m, words[2]);
 }
 
@@ -310,7 +310,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
     return scan_call(m, f);
   case SCAN_OTHER:
     if (!vyre_words_full_name(op))
-      return import_uncovered(m, "instruction number %u is not known", op);
+      return import_uncovered(m, "instruction number %u is unknown", op);
     return import_operation_of(op) || scan_opaque(m, f, words, count);
   case SCAN_PHI:
     return scan_phi(m, f, words);
@@ -333,7 +333,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
   case SCAN_FUNCTION:
     break;
   }
-  return import_fail(m, "a function inside of a function");
+  return import_fail(m, "a function inside of another function");
 }
 
 /* Scans the function's instructions from m->at to its end.  The fast path is an instruction that only defines its result. */
@@ -407,5 +407,5 @@ import_scan(import *m)
   if (!f->open)
     return true;
   m->at = f->start;
-  return import_fail(m, "its last block has no end");
+  return import_fail(m, "the last block has no terminator");
 }

@@ -72,7 +72,7 @@ find_declarations(stages *s)
   for (uint32_t at = 5; at < m->first_function; at += m->words[at] >> 16) {
     const uint32_t op = m->words[at] & 0xffffu;
     if (op == SpvOpGroupDecorate || op == SpvOpGroupMemberDecorate)
-      return import_uncovered(m, "groups of decorations are not covered in a module of several stages");
+      return import_uncovered(m, "groups of decorations are not supported in a module of several stages");
     declaration *d = list_add(m, &s->declarations, sizeof(declaration), 1);
     if (!d)
       return false;
@@ -107,9 +107,9 @@ mark_ids(stages *s)
   import *m = s->m;
   const uint32_t *words = m->words + m->at, count = words[0] >> 16, op = words[0] & 0xffffu;
   if (!vyre_words_kinds(words, count, s->kinds))
-    return import_uncovered(m, "not covered in a module of several stages: the grammar does not have it so");
+    return import_uncovered(m, "its operands are not supported in a module of several stages");
   if (op == SpvOpSwitch && declares_wide(m))
-    return import_uncovered(m, "not covered in another stage than compute, where integers may have 64 bits");
+    return import_uncovered(m, "not supported in other stages than compute if integers may have 64 bits");
   for (uint32_t k = 1; k < count; k++)
     if (s->kinds[k] != VYRE_WORD_KIND_LITERAL && !mark(m, words[k], NEEDED))
       return false;
@@ -246,16 +246,16 @@ name_entries(const stages *s)
     snprintf(text + used, sizeof(text) - used, "%s'%.100s' (%s)", used ? ", " : "", name ? name : "", stage_name(words[1]));
     m->at = at;
     if (!is_function(s, words[2]))
-      return import_fail(m, "id %u is no function", words[2]);
+      return import_fail(m, "id %u is not a function", words[2]);
   }
   for (uint32_t i = 0; i < m->entries.count; i++) { /* debug instructions of another stage may also use a compute entry point */
     const entry *e = AT(entry, m->entries, i);
     m->at = e->word;
     if (m->marks[e->function] & NEEDED)
-      return import_uncovered(m, "function %u is an entry point of several stages, which is not covered", e->function);
+      return import_uncovered(m, "function %u is an entry point of several stages, which is not supported", e->function);
   }
   if (m->workgroup_size && (m->marks[m->workgroup_size] & NEEDED))
-    return import_uncovered(m, "a WorkgroupSize that several stages share is not covered");
+    return import_uncovered(m, "a WorkgroupSize that several stages share is not supported");
   vyre_module_input(m->module, m->input)->stages = vyre_string_intern(m->module, text, strlen(text));
   return true;
 }
@@ -290,7 +290,7 @@ keep(const stages *s)
   }
   for (uint32_t id = 1; id < m->bound; id++) /* debug instructions may use any id */
     if ((m->marks[id] & (NEEDED | THERE)) == NEEDED)
-      return import_uncovered(m, "id %u, which another stage than compute names, is of a compute shader, which is not covered", id);
+      return import_uncovered(m, "id %u of a compute shader is used by another stage, which is not supported", id);
   return true;
 }
 

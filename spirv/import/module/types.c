@@ -13,7 +13,7 @@ spv_type *
 import_no_type(import *m, uint32_t id)
 {
   if (import_id(m, id))
-    import_fail(m, "id %u is no type", id);
+    import_fail(m, "id %u is not a type", id);
   return NULL;
 }
 
@@ -21,11 +21,12 @@ spv_type *
 import_large_type(import *m, spv_type *t, uint32_t id)
 {
   if (t->form == FORM_VOID || t->form == FORM_RUNTIME || t->form == FORM_FUNCTION || t->form == FORM_POINTER || t->has_pointer) {
-    import_uncovered(m, "a value of type %u (pointer, function or runtime array) is not covered", id);
+    import_uncovered(m, "a value of type %u (pointer, function or runtime array) is not supported", id);
     return NULL;
   }
   if (!t->sized) {
-    import_uncovered(m, "a value of type %u, an array that specialization sizes, is not covered\nFix: access its elements", id);
+    import_uncovered(
+        m, "a value of type %u, an array whose length depends on specialization, is not supported\nFix: access its elements", id);
     return NULL;
   }
   if (t->leaves > IMPORT_MAX_LEAVES) {
@@ -82,7 +83,7 @@ number_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
     t->value = VYRE_TYPE(kind, 1);
     return true;
   }
-  return import_uncovered(m, "%u bits are not covered\nFix: use integers of 8 to 64 bits, floats of 16 to 64", words[2]);
+  return import_uncovered(m, "%u bits are not supported\nFix: use integers of 8 to 64 bits, floats of 16 to 64", words[2]);
 }
 
 static bool
@@ -98,9 +99,9 @@ vector_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   bool vector = op == SpvOpTypeVector;
   uint32_t lanes = VYRE_TYPE_LANES(part->value);
   if (part->form != FORM_VALUE || (vector ? lanes != 1 : lanes == 1 || !vyre_kind_is_float(VYRE_TYPE_KIND(part->value))))
-    return import_fail(m, "id %u is no type that it can be made of", words[2]);
+    return import_fail(m, "id %u is not a type for its components", words[2]);
   if (words[3] < 2 || words[3] > 4)
-    return import_uncovered(m, "%u components are not covered, 2 to 4 are", words[3]);
+    return import_uncovered(m, "%u components are not supported, 2 to 4 are", words[3]);
   t->form = vector ? FORM_VALUE : FORM_MATRIX;
   t->sized = true;
   t->has_matrix = !vector;
@@ -121,7 +122,7 @@ array_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   if (!part)
     return false;
   if (part->form == FORM_VOID || part->form == FORM_RUNTIME || part->form == FORM_FUNCTION || part->form == FORM_POINTER)
-    return import_uncovered(m, "an array of type %u is not covered", words[2]);
+    return import_uncovered(m, "an array of type %u is not supported", words[2]);
   t->form = runtime ? FORM_RUNTIME : FORM_ARRAY;
   t->element = words[2];
   t->has_matrix = part->has_matrix && part->form != FORM_STRUCT;
@@ -133,17 +134,17 @@ array_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
     return true;
   const id_info *length = import_id(m, words[3]);
   if (!length || length->kind != ID_CONSTANT)
-    return import_fail(m, "length %u is no constant", words[3]);
+    return import_fail(m, "length %u is not a constant", words[3]);
   t->length = words[3];
   if (import_literal(m, words[3], &t->count)) {
     if (t->count == 0)
       return import_fail(m, "a length of 0");
     if (t->count > INT32_MAX)
-      return import_uncovered(m, "a length of more than %d is not covered", INT32_MAX);
+      return import_uncovered(m, "a length of more than %d is not supported", INT32_MAX);
     t->sized = part->sized;
     t->leaves = times(t->count, part->leaves);
   } else if (!(length->flags & ID_SPEC)) {
-    return import_fail(m, "length %u is no integer", words[3]);
+    return import_fail(m, "length %u is not an integer", words[3]);
   }
   return true;
 }
@@ -409,7 +410,7 @@ import_same_leaves(import *m, uint32_t a, uint32_t b)
 static bool
 fits(import *m, uint64_t bytes)
 {
-  return bytes <= UINT32_MAX || import_uncovered(m, "a type of more than 4 GiB is not covered");
+  return bytes <= UINT32_MAX || import_uncovered(m, "a type of more than 4 GiB is not supported");
 }
 
 static vyre_type_id
@@ -420,7 +421,7 @@ make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
     return 0;
   /* spirv-val accepts this if a matrix stride causes it */
   if (t->stride && import_type(m, t->element)->sized && vyre_type_extent(m->module, element) > t->stride) {
-    import_uncovered(m, "an array of stride %u whose elements of %u bytes overlap is not covered", t->stride,
+    import_uncovered(m, "an array of stride %u whose elements of %u bytes overlap is not supported", t->stride,
                      vyre_type_extent(m->module, element));
     return 0;
   }
@@ -510,9 +511,10 @@ member_is_laid_out(import *m, uint32_t id, const vyre_member *member, const vyre
   if (member->offset == VYRE_OFFSET_AUTO)
     return true;
   if (member->offset % 8 != 0 && member->offset % grain_of(m, member->type) != 0)
-    return import_uncovered(m, "struct %u with a member at offset %u, no multiple of its size, is not covered", id, member->offset);
+    return import_uncovered(m, "struct %u with a member at offset %u, not a multiple of its size, is not supported", id,
+                            member->offset);
   if (next && next->offset > member->offset && next->offset - member->offset < size)
-    return import_uncovered(m, "struct %u with members that overlap (offsets %u, %u) is not covered", id, member->offset,
+    return import_uncovered(m, "struct %u with members that overlap (offsets %u, %u) is not supported", id, member->offset,
                             next->offset);
   return true;
 }
@@ -521,7 +523,7 @@ static vyre_type_id
 make_struct(import *m, uint32_t id, const spv_type *t)
 {
   if (t->count == 0) {
-    import_uncovered(m, "struct %u without members is not covered in memory", id);
+    import_uncovered(m, "struct %u without members is not supported in memory", id);
     return 0;
   }
   vyre_member *members = import_memory_of(m, t->count * sizeof(vyre_member));
@@ -532,7 +534,7 @@ make_struct(import *m, uint32_t id, const spv_type *t)
     spv_member mb = *AT(spv_member, m->members, t->members + k);
     /* the outer struct would become a Block, which cannot contain another */
     if (m->ids[mb.type].flags & (ID_BLOCK | ID_BUFFER_BLOCK)) {
-      import_uncovered(m, "struct %u with a Block in it is not covered in memory", id);
+      import_uncovered(m, "struct %u with a Block in it is not supported in memory", id);
       return 0;
     }
     made = import_make_type(m, mb.type, mb.matrix_stride, mb.row_major);
@@ -575,7 +577,7 @@ import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major)
     made = make_struct(m, id, &t);
     break;
   default:
-    import_uncovered(m, "type %u is not covered in memory", id);
+    import_uncovered(m, "type %u is not supported in memory", id);
     return 0;
   }
   if (plain && made) {

@@ -124,9 +124,9 @@ import_find_compute(import *m)
   }
   m->at = first ? first : find(m, SpvOpCapability, SpvCapabilityLinkage, 1);
   if (first)
-    import_uncovered(m, "this and all other entry points are of other stages than compute (GLCompute)");
+    import_uncovered(m, "no entry point is a compute shader (GLCompute)");
   else if (m->at)
-    import_uncovered(m, "a library, which has no entry point");
+    import_uncovered(m, "a library without entry points");
   else
     import_fail(m, "no entry point\nFix: give a module with a compute shader");
 }

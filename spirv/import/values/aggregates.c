@@ -87,7 +87,7 @@ copy(import *m, uint32_t to, uint32_t from, uint32_t flags, uint32_t imm)
     for (uint32_t k = 0; k < t.count; k++)
       copy(m, step_into(m, to, k), step_into(m, from, k), flags, imm);
   } else {
-    import_uncovered(m, "a copy between two types of memory that differ in more than their layout is not covered");
+    import_uncovered(m, "a copy between types that differ in more than their layout is not supported");
   }
 }
 
@@ -118,7 +118,7 @@ import_table_type(import *m, uint32_t id)
   for (uint32_t k = 3; k < count; k++) {
     const vyre_type_id made = k == 3 || !m->ids[words[k]].t->sized ? import_table_type(m, words[k]) : element;
     if (!made || (element && made != element))
-      return made ? (vyre_type_id)import_uncovered(m, "constituents of different lengths are not covered") : 0;
+      return made ? (vyre_type_id)import_uncovered(m, "constituents of different lengths are not supported") : 0;
     element = made;
   }
   return vyre_type_array(m->module, element, count - 3, VYRE_NONE, t->stride);
@@ -172,7 +172,7 @@ store_to(import *m, uint32_t path, uint32_t id)
 {
   const id_info *info = import_id(m, id);
   if (!info || !path || !info->t)
-    return info && path ? import_fail(m, "id %u is no value", id) : false;
+    return info && path ? import_fail(m, "id %u is not a value", id) : false;
   if (import_is_in_memory(info->t)) {
     copy(m, path, import_memory_row(m, id), 0, 0);
     return !failed(m);
@@ -200,7 +200,7 @@ construct_value(import *m, uint32_t id, const uint32_t *args, uint32_t count)
   for (uint32_t k = 0; row && k < count && !failed(m); k++) {
     const id_info *part = import_id(m, args[k]);
     if (part && part->type != import_step_type(m, m->ids[id].type, k, &unused))
-      return import_fail(m, "constituent %u is not of the type that is wanted there", args[k]);
+      return import_fail(m, "constituent %u does not have the required type", args[k]);
     if (!part || !store_to(m, step_into(m, row, k), args[k]))
       return false;
   }
@@ -222,7 +222,7 @@ make_constant(import *m, uint32_t id)
   if (is_constant_composite(m, id))
     (void)construct_value(m, id, words + 3, (words[0] >> 16) - 3);
   else
-    import_uncovered(m, "an operation on arrays that specialization sizes is not covered in constants");
+    import_uncovered(m, "an operation in constants on arrays whose length depends on specialization is not supported");
   m->b = saved;
   m->region = region;
   m->at = from;
@@ -238,7 +238,7 @@ memory_of(import *m, uint32_t id)
     return NONE;
   const bool constant = info->kind == ID_CONSTANT, made = info->holds == HOLDS_MEMORY && info->epoch == m->epochs[info->kind];
   if (!constant && (!made || info->kind != ID_LOCAL))
-    return import_fail(m, "value %u is used before it is defined\nFix: check the module with spirv-val", id), NONE;
+    return import_fail(m, "value %u is used before it is defined", id), NONE;
   return made || make_constant(m, id) ? m->ids[id].value : NONE;
 }
 
@@ -276,9 +276,9 @@ import_store_memory(import *m, uint32_t to_id, uint32_t id, uint32_t flags, uint
   if (!to || to->base == BASE_NOTHING)
     return to != NULL;
   if (to->type != m->ids[id].type)
-    return import_fail(m, "value %u is not of the type that pointer %u leads to", id, to_id);
+    return import_fail(m, "value %u does not have the type that pointer %u points to", id, to_id);
   if (!import_is_plain_path(to))
-    return import_uncovered(m, "pointer %u to what is no memory is not covered there", to_id);
+    return import_uncovered(m, "pointer %u is not a pointer to memory, which is not supported here", to_id);
   if (AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
     return true; /* an initializer sets it */
   const uint32_t path = import_path(m, m->ids[to_id].value), from = path ? import_memory_row(m, id) : 0;
@@ -296,7 +296,7 @@ follow(import *m, uint32_t path, uint32_t *type, const uint32_t *indices, uint32
   for (uint32_t k = 0; k < count && path; k++) {
     *type = import_step_type(m, *type, indices[k], &unused);
     if (!*type)
-      return (uint32_t)import_fail(m, "index %u does not lead into the type there", indices[k]);
+      return (uint32_t)import_fail(m, "index %u is not valid for the indexed type", indices[k]);
     path = step_into(m, path, indices[k]);
   }
   return path;
@@ -326,10 +326,10 @@ extract(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
     return rest && import_composite(m, SpvOpCompositeExtract, type_id, id, rest, count + 1);
   }
   if (m->ids[id].kind == ID_CONSTANT)
-    return import_uncovered(m, "an operation on arrays that specialization sizes is not covered in constants");
+    return import_uncovered(m, "an operation in constants on arrays whose length depends on specialization is not supported");
   const uint32_t path = follow(m, import_memory_row(m, from), &type, indices, count);
   if (!path || type != type_id)
-    return path ? import_fail(m, "its type is not that of what it takes") : false;
+    return path ? import_fail(m, "the result type does not match the operands") : false;
   if (import_is_in_memory(m->ids[type].t))
     return import_set_memory(m, id, path, 0, 0);
   const uint32_t first = m->stack.count;
@@ -342,13 +342,13 @@ insert(import *m, uint32_t id, const uint32_t *args, uint32_t count)
   uint32_t type = m->ids[id].type;
   const id_info *object = import_id(m, args[0]);
   if (!object || m->ids[args[1]].type != type)
-    return object ? import_fail(m, "its type is not that of what it takes") : false;
+    return object ? import_fail(m, "the result type does not match the operands") : false;
   const uint32_t from = import_memory_row(m, args[1]);
   if (!from || !import_set_memory(m, id, from, 0, 0))
     return false;
   const uint32_t path = follow(m, import_memory_row(m, id), &type, args + 2, count - 2);
   if (path && type != object->type)
-    return import_fail(m, "its type is not that of what it takes");
+    return import_fail(m, "the result type does not match the operands");
   return path && store_to(m, path, args[0]);
 }
 
@@ -361,7 +361,7 @@ select_value(import *m, uint32_t id, const uint32_t *args)
     return false;
   if (import_row_type(m, condition) != VYRE_TYPE(VYRE_BOOL, 1) || m->ids[args[1]].type != m->ids[id].type ||
       m->ids[args[2]].type != m->ids[id].type)
-    return import_fail(m, "its operands are not of the result's type, or its condition is no bool");
+    return import_fail(m, "its operands do not have the result type, or its condition is not a bool");
   const uint32_t row = add_temporary(m, id);
   const vyre_builder outside = m->b;
   const vyre_row control = vyre_build_if(&m->b, (vyre_row){condition});
@@ -388,7 +388,7 @@ import_aggregate(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   if (op == SpvOpCompositeExtract)
     return extract(m, type_id, id, args, count);
   if (m->ids[id].kind == ID_CONSTANT)
-    return import_uncovered(m, "an operation on arrays that specialization sizes is not covered in constants");
+    return import_uncovered(m, "an operation in constants on arrays whose length depends on specialization is not supported");
   switch (op) {
   case SpvOpCompositeConstruct:
     return construct_value(m, id, args, count);
@@ -398,12 +398,12 @@ import_aggregate(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
     return select_value(m, id, args);
   case SpvOpCopyObject:
     return m->ids[args[0]].type == type_id ? import_share_value(m, id, args[0])
-                                           : import_fail(m, "its type is not that of what it takes");
+                                           : import_fail(m, "the result type does not match the operands");
   case SpvOpCopyLogical: {
     const uint32_t from = import_memory_row(m, args[0]);
     return from && import_set_memory(m, id, from, 0, 0);
   }
   default:
-    return import_fail(m, "its type is not one that it can have");
+    return import_fail(m, "the result type is not valid for this instruction");
   }
 }

@@ -49,7 +49,7 @@ find_function(uint32_t number)
 static bool
 misfit(import *m)
 {
-  return import_fail(m, "its type or its operands' is not one that it can have");
+  return import_fail(m, "the type of the result or of an operand is not valid for this instruction");
 }
 
 static bool
@@ -198,10 +198,10 @@ import_glsl450(import *m, uint32_t type_id, uint32_t id, uint32_t number, const 
 {
   const glsl_function *f = find_function(number);
   if (!f)
-    return import_uncovered(m, "function %u of GLSL.std.450 is not covered", number);
+    return import_uncovered(m, "function %u of GLSL.std.450 is not supported", number);
   const uint32_t operands = vyre_op_infos[f->vyre].operands + (f->form == FUNCTION_OUT ? 1u : 0u);
   if (count < operands)
-    return import_fail(m, "%u operands, but the function has %u", count, operands);
+    return import_fail(m, "%u operands, but the function needs %u", count, operands);
   uint32_t flags = import_row_flags(m, id);
   if (f->form == FUNCTION_MATRIX)
     return matrix_function(m, (vyre_opcode)f->vyre, type_id, id, flags, args[0]);

@@ -12,7 +12,7 @@ extended(import *m, const uint32_t *words, uint32_t count)
   if (!set)
     return false;
   if (set->kind != ID_SET)
-    return import_fail(m, "id %u is no instruction set", words[3]);
+    return import_fail(m, "id %u is not an instruction set", words[3]);
   if (set->value >= 2) { /* non-semantic or debug information */
     if (import_is_debug(m, words, VYRE_DEBUG_DECLARE, 8))
       import_debug_declare(m, words);
@@ -40,7 +40,7 @@ copy_object(import *m, const uint32_t *words, uint32_t count)
   if (!p)
     return false;
   if (m->ids[words[3]].type != words[1])
-    return import_fail(m, "its type is not that of what it takes");
+    return import_fail(m, "the result type does not match the operands");
   m->ids[words[2]].value = m->ids[words[3]].value;
   m->ids[words[2]].epoch = m->epochs[ID_LOCAL];
   if ((m->ids[words[2]].flags & ID_NONUNIFORM) && !(p->access & POINTER_NONUNIFORM)) { /* the copy itself is decorated */
@@ -81,7 +81,7 @@ replicate(import *m, const uint32_t *words)
 {
   const spv_type *t = import_needs(m, 4) ? import_type(m, words[1]) : NULL;
   if (!t || t->count == 0 || t->count > IMPORT_MAX_LEAVES)
-    return t && import_uncovered(m, "a composite of type %u is not covered there", words[1]);
+    return t && import_uncovered(m, "a composite of type %u is not supported here", words[1]);
   const uint32_t count = t->count;
   uint32_t *constituents = import_memory_of(m, count * sizeof(*constituents));
   for (uint32_t k = 0; constituents && k < count; k++)
@@ -102,11 +102,11 @@ barrier(import *m, const uint32_t *words, bool control)
   const uint32_t *args = words + (control ? 2 : 1);
   if ((control && !import_literal(m, words[1], &execution)) || !import_literal(m, args[0], &memory) ||
       !import_literal(m, args[1], &semantics))
-    return import_uncovered(m, "its scopes or semantics are no constants");
+    return import_uncovered(m, "its scopes or semantics are not constants");
   if (execution < SpvScopeDevice || execution > SpvScopeInvocation || memory > SpvScopeQueueFamily)
-    return import_uncovered(m, "scope %u is not covered there", memory > SpvScopeQueueFamily ? memory : execution);
+    return import_uncovered(m, "scope %u is not supported here", memory > SpvScopeQueueFamily ? memory : execution);
   if (execution == SpvScopeInvocation && (semantics & ORDERS) == 0)
-    return import_uncovered(m, "it orders nothing");
+    return import_uncovered(m, "orders no memory accesses");
   vyre_build_barrier(&m->b, VYRE_ORDER(execution, memory, semantics & VYRE_SEMANTICS));
   return true;
 }

@@ -35,7 +35,7 @@ import_opaque_type(import *m, spv_type *t)
   uint8_t kinds[64];
   const uint32_t *words = m->words + m->at, count = words[0] >> 16;
   if (count > sizeof(kinds) || !vyre_words_kinds(words, count, kinds))
-    return import_uncovered(m, "not covered\nFix: leave out what needs it");
+    return import_uncovered(m, "not supported\nFix: remove the code that needs this instruction");
   for (uint32_t k = 2; k < count; k++)
     if (kinds[k] == VYRE_WORD_KIND_ID && !import_id(m, words[k]))
       return false;
@@ -74,13 +74,13 @@ constant_word(import *m, uint32_t id, vyre_member *out)
 {
   uint32_t value;
   if (m->ids[id].def && (m->words[m->ids[id].def] & 0xffffu) == SpvOpSpecConstant && !(m->ids[id].flags & ID_SPEC))
-    return import_uncovered(m, "constant %u, an operand of a type, is for specialization, but has no SpecId: that is not covered",
-                            id);
+    return import_uncovered(
+        m, "constant %u, an operand of a type, is a specialization constant without SpecId, which is not supported", id);
   if (!import_literal(m, id, &value)) {
     const uint32_t row = import_row(m, id);
     const vyre_type type = VYRE_ROW_TYPE(m->view->op[row]);
     if (row && type != VYRE_TYPE(VYRE_U32, 1) && type != VYRE_TYPE(VYRE_I32, 1))
-      return import_uncovered(m, "constant %u, an operand of a type, is no integer of 32 bits: that is not covered", id);
+      return import_uncovered(m, "constant %u, an operand of a type, is not an integer of 32 bits, which is not supported", id);
     *out = (vyre_member){.access = VYRE_WORD_LENGTH};
     out->type = row ? vyre_type_array(m->module, VYRE_TYPE(VYRE_U32, 1), 0, (vyre_row){row}, 0) : 0;
     return out->type != 0;
@@ -95,7 +95,7 @@ static vyre_type_id
 named_pointer(import *m, const uint32_t *words, uint32_t stride)
 {
   if ((words[0] & 0xffffu) != SpvOpTypePointer || m->ids[words[3]].t->form != FORM_STRUCT) {
-    import_uncovered(m, "type %u, which leads to itself, is not covered", words[1]);
+    import_uncovered(m, "type %u, which contains itself, is not supported", words[1]);
     return 0;
   }
   m->ids[words[3]].t->is_named = true;
@@ -117,7 +117,7 @@ import_make_opaque_type(import *m, uint32_t id)
   if (t->being_made)
     return named_pointer(m, words, t->stride);
   if (count > sizeof(kinds) || !vyre_words_kinds(words, count, kinds)) {
-    import_uncovered(m, "type %u is not covered", id);
+    import_uncovered(m, "type %u is not supported", id);
     return 0;
   }
   t->being_made = true;
@@ -333,7 +333,7 @@ pointer_operand(import *m, uint32_t id, vyre_member *out)
   if (!p)
     return false;
   if (p->base != BASE_BUFFER || p->has_column)
-    return import_uncovered(m, "pointer %u to what is no memory is not covered there", id);
+    return import_uncovered(m, "pointer %u is not a pointer to memory, which is not supported here", id);
   return push_operand(m, import_path(m, m->ids[id].value));
 }
 
@@ -356,7 +356,7 @@ id_operand(import *m, uint32_t id, vyre_member *out)
     size_t length = 0;
     const char *text = import_text(m, info->def + 2, info->def + (m->words[info->def] >> 16), &length);
     *out = (vyre_member){.access = VYRE_WORD_STRING, .name = text ? vyre_string_intern(m->module, text, length) : 0};
-    return text != NULL || import_fail(m, "string %u has no end", id);
+    return text != NULL || import_fail(m, "string %u is not terminated", id);
   }
   case ID_CONSTANT:
   case ID_GLOBAL:
@@ -365,7 +365,7 @@ id_operand(import *m, uint32_t id, vyre_member *out)
     return t && (t->form == FORM_POINTER ? pointer_operand(m, id, out) : value_operand(m, id, out));
   }
   default:
-    return import_uncovered(m, "operand %u is not covered there", id);
+    return import_uncovered(m, "operand %u is not supported here", id);
   }
 }
 
@@ -401,7 +401,7 @@ build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, u
     return false;
   const uint32_t op = m->words[m->at] & 0xffffu;
   if (t && t->form == FORM_VOID && op != SpvOpExtInst)
-    return import_uncovered(m, "a result of type void is not covered");
+    return import_uncovered(m, "a result of type void is not supported");
   const vyre_type_id made = vyre_type_words(m->module, op, result.type, (vyre_mode)result.offset, words, count);
   const uint32_t operands = m->stack.count - first;
   vyre_row *rows = import_memory_of(m, (operands + 1) * sizeof(*rows));
@@ -429,9 +429,9 @@ import_opaque(import *m)
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16, first = m->stack.count;
   uint8_t kinds[MOST_WORDS];
   if (is_of_module(op))
-    return import_fail(m, "is in a function");
+    return import_fail(m, "is not allowed in a function");
   if (count > MOST_WORDS || !vyre_words_kinds(words, count, kinds))
-    return import_uncovered(m, "not covered: the grammar does not have it so");
+    return import_uncovered(m, "its operands are not supported");
   vyre_member *made = import_memory_of(m, (count + 1) * sizeof(*made));
   uint32_t type = 0, id = 0, used = 0;
   bool ok = made != NULL;

@@ -102,7 +102,7 @@ import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uin
     return 0;
   vyre_type base = compares ? import_row_type(m, rows[0]) : type;
   if (!is_of_class(VYRE_TYPE_KIND(base), klass) || (compares && type != VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(base)))) {
-    import_fail(m, "its type or its operands' is not one that it can have");
+    import_fail(m, "the type of the result or of an operand is not valid for this instruction");
     return 0;
   }
   vyre_type work = import_work_type(klass, base);
@@ -111,7 +111,7 @@ import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uin
     vyre_type given = rows[k] ? import_row_type(m, rows[k]) : 0;
     bool fits = given == work || (vyre_kind_is_int(VYRE_TYPE_KIND(given)) && vyre_kind_is_int(VYRE_TYPE_KIND(work)));
     if (!fits && !failed(m))
-      import_fail(m, "operand %u has a type that it cannot have there", k);
+      import_fail(m, "the type of operand %u is not valid for this instruction", k);
     bool counts = k == 1 && (op == VYRE_OP_shl || op == VYRE_OP_ushr || op == VYRE_OP_sshr);
     uint32_t operand = counts ? import_bit_count(m, rows[k], (vyre_kind)((uint32_t)VYRE_TYPE_KIND(work) | 1u)) : rows[k];
     operands[k].id = import_cast(m, operand, work);
@@ -149,12 +149,12 @@ convert(import *m, const operation *o, vyre_type type, uint32_t id, uint32_t row
   const bool widens = vyre_kind_bits(VYRE_TYPE_KIND(type)) > vyre_kind_bits(VYRE_TYPE_KIND(from));
   if (VYRE_TYPE_LANES(from) != VYRE_TYPE_LANES(type) || VYRE_TYPE_KIND(from) == VYRE_BOOL || VYRE_TYPE_KIND(type) == VYRE_BOOL ||
       from_float != (o->read == VYRE_F32) || to_float != (o->write == VYRE_F32)) {
-    import_fail(m, "its type or its operand's is not one that it can have");
+    import_fail(m, "the type of the result or of the operand is not valid for this instruction");
     return 0;
   }
   uint32_t mode;
   if (import_decoration(m, id, SpvDecorationFPRoundingMode, &mode) && mode != SpvFPRoundingModeRTE) {
-    import_uncovered(m, "a conversion that rounds otherwise than to the nearest even value is not covered");
+    import_uncovered(m, "a conversion that does not round to the nearest even value is not supported");
     return 0;
   }
   if (!from_float && !to_float) {
@@ -177,7 +177,7 @@ scale(import *m, uint32_t type_id, uint32_t id, uint32_t flags, const uint32_t *
   const spv_type *t = import_value_type(m, type_id);
   if (v.type != type_id || !t || (t->form != FORM_MATRIX && t->form != FORM_VALUE) ||
       import_row_type(m, scalar) != VYRE_TYPE(VYRE_TYPE_KIND(t->value), 1))
-    return import_fail(m, "its type or its operands' is not one that it can have");
+    return import_fail(m, "the type of the result or of an operand is not valid for this instruction");
   uint32_t wide = splat(m, scalar, t->value);
   uint32_t *leaves = t->form == FORM_MATRIX ? import_set_leaves(m, id, v.count) : NULL;
   for (uint32_t k = 0; k < v.count && !failed(m); k++) {
@@ -200,12 +200,12 @@ pair(import *m, vyre_opcode op, uint32_t type_id, uint32_t id, uint32_t flags, c
     return false;
   vyre_type first = t->leaves == 2 ? import_leaf_type(m, type_id, 0) : 0;
   if (t->form != FORM_STRUCT || !vyre_kind_is_int(VYRE_TYPE_KIND(first)) || import_leaf_type(m, type_id, 1) != first)
-    return import_fail(m, "its type is no struct of two integers or integer vectors");
+    return import_fail(m, "its type is not a struct of two integers or integer vectors");
   vyre_type work = import_work_type((vyre_class)vyre_op_infos[op].klass, first);
   a = import_cast(m, a, work);
   b = import_cast(m, b, work);
   if (failed(m) || import_row_type(m, a) != work || import_row_type(m, b) != work)
-    return import_fail(m, "its operands' types are not those of its result");
+    return import_fail(m, "the types of its operands are not those of its result");
   uint32_t row =
       vyre_build(&m->b, op, VYRE_TYPE(VYRE_TUPLE, 1), flags, VYRE_TUPLE_OF(2, work), 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
   uint32_t *leaves = import_set_leaves(m, id, 2);
@@ -226,7 +226,7 @@ bit_field(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint3
   if (failed(m))
     return 0;
   if (!vyre_kind_is_int(VYRE_TYPE_KIND(type))) {
-    import_fail(m, "its type is no integer");
+    import_fail(m, "its type is not an integer");
     return 0;
   }
   if (inserts)
@@ -243,7 +243,7 @@ int_dot(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_
   if (!vyre_kind_is_int(VYRE_TYPE_KIND(left)) || of_sign(left, true) != of_sign(right, true) || (shape.packed && bits != 32) ||
       !vyre_kind_is_int(VYRE_TYPE_KIND(type)) || VYRE_TYPE_LANES(type) != 1 || to < shape.bits ||
       (rows[2] && of_sign(import_row_type(m, rows[2]), true) != of_sign(type, true))) {
-    import_fail(m, "its type or its operands' is not one that it can have");
+    import_fail(m, "the type of the result or of an operand is not valid for this instruction");
     return 0;
   }
   const vyre_type work = of_sign(type, shape.left_signed);
@@ -267,7 +267,7 @@ shape_of(import *m, uint32_t type_id, shape *out)
   if (!t)
     return false;
   if (t->form != FORM_MATRIX)
-    return import_fail(m, "type %u is no matrix", type_id);
+    return import_fail(m, "type %u is not a matrix type", type_id);
   *out = (shape){t->value, t->count};
   return true;
 }
@@ -318,7 +318,7 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
     break;
   }
   if (!fits || !vyre_kind_is_float(kind))
-    return import_fail(m, "its type and its operands' do not fit together");
+    return import_fail(m, "the types of the result and of the operands do not match");
   vyre_type made = result_matrix ? VYRE_TYPE(VYRE_TUPLE, 1) : result.column;
   uint32_t imm = result_matrix ? VYRE_TUPLE_OF(result.columns, result.column) : 0;
   uint32_t row = vyre_build(&m->b, (vyre_opcode)o->vyre, made, flags, imm, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
@@ -391,7 +391,7 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
   if (!t)
     return false;
   if (t->form != FORM_VALUE)
-    return import_fail(m, "type %u is no scalar or vector", type_id);
+    return import_fail(m, "type %u is not a scalar or vector type", type_id);
   for (uint32_t k = 0; k < o->operands; k++) {
     rows[k] = import_row(m, args[k]);
     if (!rows[k])
@@ -401,7 +401,7 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
   switch ((op_form)o->form) {
   case OP_PLAIN:
     if (!may_read(o, VYRE_TYPE_KIND(ta)))
-      return import_fail(m, "its type or its operands' is not one that it can have");
+      return import_fail(m, "the type of the result or of an operand is not valid for this instruction");
     row = plain(m, o, t->value, flags, rows[0], rows[1]);
     if (!row)
       row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
@@ -414,7 +414,7 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
     break;
   case OP_REDUCE:
     if (VYRE_TYPE_KIND(ta) != VYRE_BOOL || t->value != VYRE_TYPE(VYRE_BOOL, 1))
-      return import_fail(m, "its type or its operand's is not one that it can have");
+      return import_fail(m, "the type of the result or of the operand is not valid for this instruction");
     row = vyre_build(&m->b, (vyre_opcode)o->vyre, t->value, flags, 0, 0, (vyre_row){rows[0]}, VYRE_NONE, VYRE_NONE).id;
     break;
   case OP_INT_DOT:
@@ -423,7 +423,7 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
   case OP_DOT:
     if (ta != import_row_type(m, rows[1]) || !vyre_kind_is_float(VYRE_TYPE_KIND(ta)) ||
         t->value != VYRE_TYPE(VYRE_TYPE_KIND(ta), 1))
-      return import_fail(m, "its type or its operands' is not one that it can have");
+      return import_fail(m, "the type of the result or of an operand is not valid for this instruction");
     row = vyre_build(&m->b, VYRE_OP_dot, t->value, flags, 0, 0, (vyre_row){rows[0]}, (vyre_row){rows[1]}, VYRE_NONE).id;
     break;
   default:
@@ -440,6 +440,6 @@ bool
 import_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
   if (count < o->operands)
-    return import_fail(m, "%u operands, but it has %u", count, o->operands);
+    return import_fail(m, "%u operands, but the instruction needs %u", count, o->operands);
   return (o->form == OP_PLAIN && plain_at_hand(m, o, id, args)) || operation_of_form(m, o, type_id, id, args);
 }

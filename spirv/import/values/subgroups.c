@@ -56,12 +56,12 @@ check_scope(import *m, uint32_t id)
                                       "Invocation",  "QueueFamily", "ShaderCallKHR"};
   uint32_t scope;
   if (!import_literal(m, id, &scope))
-    return import_uncovered(m, "its scope is no constant");
+    return import_uncovered(m, "its scope is not a constant");
   if (scope == SpvScopeSubgroup)
     return true;
   if (scope < sizeof(names) / sizeof(*names))
-    return import_uncovered(m, "scope %s is not covered, only Subgroup is", names[scope]);
-  return import_uncovered(m, "scope %u is not known", scope);
+    return import_uncovered(m, "scope %s is not supported, only Subgroup is", names[scope]);
+  return import_uncovered(m, "scope %u is unknown", scope);
 }
 
 static bool
@@ -85,16 +85,16 @@ group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
   case SpvGroupOperationPartitionedReduceNV:
   case SpvGroupOperationPartitionedInclusiveScanNV:
   case SpvGroupOperationPartitionedExclusiveScanNV:
-    return import_uncovered(m, "group operation %s is not covered", partitioned[args[0] - SpvGroupOperationPartitionedReduceNV]);
+    return import_uncovered(m, "group operation %s is not supported", partitioned[args[0] - SpvGroupOperationPartitionedReduceNV]);
   default:
-    return import_uncovered(m, "group operation %u is not known", args[0]);
+    return import_uncovered(m, "group operation %u is unknown", args[0]);
   }
   if (*out != VYRE_GROUP_CLUSTERED)
     return true;
   if (count < 3 || !import_literal(m, args[2], &cluster))
-    return import_uncovered(m, "its cluster size is no constant");
+    return import_uncovered(m, "its cluster size is not a constant");
   if (cluster == 0 || (cluster & (cluster - 1)) != 0 || cluster > UINT32_MAX >> 8)
-    return import_uncovered(m, "a cluster size of %u, which is no power of two", cluster);
+    return import_uncovered(m, "a cluster size of %u, which is not a power of two", cluster);
   *out = VYRE_GROUP(VYRE_GROUP_CLUSTERED, cluster);
   return true;
 }
@@ -109,12 +109,12 @@ move_operand(import *m, const group_op *g, const uint32_t *args, uint32_t count,
   if (g->vyre == VYRE_OP_subgroup_quad_swap) {
     if (import_literal(m, args[1], &direction) && direction <= VYRE_QUAD_DIAGONAL)
       return vyre_build_const(&m->b, U32, direction).id;
-    import_uncovered(m, "its direction is no constant of 0 to 2");
+    import_uncovered(m, "its direction is not a constant from 0 to 2");
     return 0;
   }
   if (g->vyre == VYRE_OP_subgroup_rotate && count > 2) {
     if (!import_literal(m, args[2], &cluster) || cluster == 0 || (cluster & (cluster - 1)) != 0 || cluster > UINT32_MAX >> 8) {
-      import_uncovered(m, "its cluster size is no constant that is a power of two");
+      import_uncovered(m, "its cluster size is not a constant power of two");
       return 0;
     }
     *out_imm = VYRE_GROUP(VYRE_GROUP_CLUSTERED, cluster);
@@ -166,7 +166,7 @@ build(import *m, const group_op *g, vyre_type result, uint32_t id, const uint32_
     return 0;
   if (a && !vyre_class_has(vyre_op_infos[op].klass == VYRE_CLASS_UINT ? VYRE_CLASS_INT : (vyre_class)vyre_op_infos[op].klass,
                            VYRE_TYPE_KIND(import_row_type(m, a)))) {
-    import_fail(m, "its operand's type is not one that it can have");
+    import_fail(m, "the type of the operand is not valid for this instruction");
     return 0;
   }
   const uint32_t row = vyre_build(&m->b, op, made, import_row_flags(m, id), imm, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
@@ -185,7 +185,7 @@ import_subgroup(import *m, uint32_t op)
   if (!t)
     return false;
   if (t->form != FORM_VALUE)
-    return import_fail(m, "type %u is no scalar or vector", words[1]);
+    return import_fail(m, "type %u is not a scalar or vector type", words[1]);
   const uint32_t row = build(m, g, t->value, words[2], words + first, (words[0] >> 16) - first);
   if (row)
     import_set(m, words[2], row);

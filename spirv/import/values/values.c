@@ -17,14 +17,14 @@ import_value(import *m, uint32_t id, spv_value *out)
     return false;
   bool constant = info->kind == ID_CONSTANT;
   if (!constant && info->kind != ID_LOCAL)
-    return info->kind == ID_GLOBAL ? import_uncovered(m, "variable %u as a value, a pointer, is not covered", id)
-           : info->kind == ID_TYPE ? import_fail(m, "id %u is no value", id)
-                                   : import_uncovered(m, "id %u as a value is not covered", id);
+    return info->kind == ID_GLOBAL ? import_uncovered(m, "variable %u as a value, a pointer, is not supported", id)
+           : info->kind == ID_TYPE ? import_fail(m, "id %u is not a value", id)
+                                   : import_uncovered(m, "id %u as a value is not supported", id);
   bool made = info->epoch == m->epochs[info->kind];
   if (constant && !made && !import_constant(m, info, id))
     return false;
   if (!constant && !made)
-    return import_fail(m, "value %u is used before it is defined\nFix: check the module with spirv-val", id);
+    return import_fail(m, "value %u is used before it is defined", id);
   const spv_type *t = import_value_type(m, info->type);
   if (!t)
     return false;
@@ -43,7 +43,7 @@ import_row_made(import *m, uint32_t id)
   if (!import_value(m, id, &v))
     return 0;
   if (m->ids[v.type].t->form != FORM_VALUE) {
-    import_fail(m, "value %u is no scalar or vector", id);
+    import_fail(m, "value %u is not a scalar or vector", id);
     return 0;
   }
   return import_visible(m, v.leaves[0]);
@@ -69,7 +69,7 @@ import_set_leaves(import *m, uint32_t id, uint32_t count)
   id_info *info = &m->ids[id];
   list *l = info->kind == ID_CONSTANT ? &m->constant_leaves : &m->leaves;
   if (l->count > 1u << 26) {
-    import_uncovered(m, "more composite values after inlining than are covered");
+    import_uncovered(m, "more composite values after inlining than vyre supports");
     return NULL;
   }
   uint32_t *leaves = list_add(m, l, sizeof(uint32_t), count);
@@ -89,7 +89,7 @@ import_cast(import *m, uint32_t row, vyre_type type)
   vyre_kind a = VYRE_TYPE_KIND(from), b = VYRE_TYPE_KIND(type);
   if (vyre_kind_bits(a) * VYRE_TYPE_LANES(from) != vyre_kind_bits(b) * VYRE_TYPE_LANES(type) || a == VYRE_BOOL || b == VYRE_BOOL ||
       a == VYRE_VOID || b == VYRE_VOID) {
-    import_fail(m, "an operand's type is not one that it can have");
+    import_fail(m, "the type of an operand is not valid for this instruction");
     return 0;
   }
   if (VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_const && VYRE_TYPE_LANES(from) == VYRE_TYPE_LANES(type))
@@ -126,7 +126,7 @@ import_index(import *m, uint32_t row, bool is_unsigned)
   if (!row)
     return 0;
   if (!vyre_kind_is_int(kind) || VYRE_TYPE_LANES(type) != 1) {
-    import_fail(m, "an index or length is no integer");
+    import_fail(m, "an index or length is not an integer");
     return 0;
   }
   if (vyre_kind_bits(kind) == 32)
@@ -147,7 +147,7 @@ import_bit_count(import *m, uint32_t row, vyre_kind kind)
   if (!row)
     return 0;
   if (!vyre_kind_is_int(VYRE_TYPE_KIND(type))) {
-    import_fail(m, "a count of bits is no integer");
+    import_fail(m, "a number of bits is not an integer");
     return 0;
   }
   row = import_cast(m, row, VYRE_TYPE((uint32_t)VYRE_TYPE_KIND(type) | 1u, VYRE_TYPE_LANES(type))); /* the unsigned kind */
@@ -161,7 +161,7 @@ import_matrix(import *m, uint32_t id)
   if (!import_value(m, id, &v))
     return 0;
   if (m->ids[v.type].t->form != FORM_MATRIX) {
-    import_fail(m, "value %u is no matrix", id);
+    import_fail(m, "value %u is not a matrix", id);
     return 0;
   }
   vyre_row columns[4];
@@ -203,10 +203,10 @@ set_copy(import *m, uint32_t id, uint32_t type_id, uint32_t from, uint32_t first
   if (!t || !import_value(m, from, &v))
     return false;
   if (t->leaves != count || first + count > v.count)
-    return import_fail(m, "its type is not that of what it takes");
+    return import_fail(m, "the result type does not match the operands");
   if (t->form == FORM_VALUE) {
     if (import_row_type(m, v.leaves[first]) != t->value)
-      return import_fail(m, "its type is not that of what it takes");
+      return import_fail(m, "the result type does not match the operands");
     import_set(m, id, v.leaves[first]);
     return !failed(m);
   }
@@ -234,7 +234,7 @@ follow(import *m, uint32_t type_id, const uint32_t *indices, uint32_t count, uin
       *out_lane = indices[k];
     type_id = import_step_type(m, type_id, indices[k], &leaf_index);
     if (!type_id)
-      return import_fail(m, "index %u does not lead into the type there", indices[k]);
+      return import_fail(m, "index %u is not valid for the indexed type", indices[k]);
     *out_leaf += leaf_index;
   }
   *out_type = type_id;
@@ -249,7 +249,7 @@ extract(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
   if (!import_value(m, args[0], &v) || !follow(m, v.type, args + 1, count - 1, &at, &reached, &lane))
     return false;
   if (reached != type_id)
-    return import_fail(m, "its type is not that of what it takes");
+    return import_fail(m, "the result type does not match the operands");
   if (lane == NONE) {
     const spv_type *t = import_value_type(m, type_id);
     return t && set_copy(m, id, type_id, args[0], at, t->leaves);
@@ -266,7 +266,7 @@ insert_lane(import *m, uint32_t vector, uint32_t scalar, uint32_t index)
   vyre_type type = import_row_type(m, vector);
   if (!vector || !scalar || !index || VYRE_TYPE_LANES(type) == 1 ||
       import_row_type(m, scalar) != VYRE_TYPE(VYRE_TYPE_KIND(type), 1)) {
-    import_fail(m, "its operands are not a vector and a component of it");
+    import_fail(m, "its operands are not a vector and a component of its type");
     return 0;
   }
   return vyre_build(&m->b, VYRE_OP_insert, type, 0, 0, 0, (vyre_row){vector}, (vyre_row){scalar}, (vyre_row){index}).id;
@@ -281,7 +281,7 @@ insert(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t 
       !follow(m, v.type, args + 2, count - 2, &at, &reached, &lane))
     return false;
   if (v.type != type_id || object.type != reached)
-    return import_fail(m, "its type is not that of what it takes");
+    return import_fail(m, "the result type does not match the operands");
   if (!set_copy(m, id, type_id, args[1], 0, v.count))
     return false;
   const spv_type *t = import_value_type(m, type_id);
@@ -314,7 +314,7 @@ construct_vector(import *m, uint32_t id, const spv_type *t, const uint32_t *args
     vyre_type part = import_row_type(m, parts[k].id);
     lanes += VYRE_TYPE_LANES(part);
     if (VYRE_TYPE_KIND(part) != VYRE_TYPE_KIND(t->value))
-      return import_fail(m, "constituent %u is of another kind", args[k]);
+      return import_fail(m, "constituent %u does not have the kind of the vector's components", args[k]);
   }
   if (lanes != VYRE_TYPE_LANES(t->value))
     return import_fail(m, "%u components for a vector of %u", lanes, VYRE_TYPE_LANES(t->value));
@@ -340,7 +340,7 @@ construct_value(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, 
     if (args[k] == id || !import_value(m, args[k], &v))
       return false;
     if (v.type != import_step_type(m, type_id, k, &unused))
-      return import_fail(m, "constituent %u is not of the type that is wanted there", args[k]);
+      return import_fail(m, "constituent %u does not have the required type", args[k]);
     memcpy(AT(uint32_t, m->leaves, at), v.leaves, v.count * sizeof(uint32_t));
     at += v.count;
   }
@@ -358,12 +358,12 @@ shuffle(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
   uint32_t lanes_a = VYRE_TYPE_LANES(ta), lanes = count - 2, packed = 0;
   if (t->form != FORM_VALUE || lanes != VYRE_TYPE_LANES(t->value) || VYRE_TYPE_KIND(ta) != VYRE_TYPE_KIND(t->value) ||
       VYRE_TYPE_KIND(tb) != VYRE_TYPE_KIND(ta))
-    return import_fail(m, "its type is not that of what it takes");
+    return import_fail(m, "the result type does not match the operands");
   bool uses_a = false, uses_b = false, identity_a = lanes == lanes_a;
   for (uint32_t k = 0; k < lanes; k++) {
     uint32_t lane = args[2 + k] == NONE ? 0 : args[2 + k];
     if (lane >= lanes_a + VYRE_TYPE_LANES(tb))
-      return import_fail(m, "component %u of vectors of %u and %u", lane, lanes_a, VYRE_TYPE_LANES(tb));
+      return import_fail(m, "component %u of vectors of %u and %u components", lane, lanes_a, VYRE_TYPE_LANES(tb));
     identity_a &= lane == k;
     uses_a |= lane < lanes_a;
     uses_b |= lane >= lanes_a;
@@ -395,10 +395,10 @@ select_value(import *m, uint32_t type_id, uint32_t id, const uint32_t *args)
     return false;
   vyre_type ct = import_row_type(m, cond);
   if (yes.type != type_id || no.type != type_id || VYRE_TYPE_KIND(ct) != VYRE_BOOL)
-    return import_fail(m, "its operands are not of the result's type, or its condition is no bool");
+    return import_fail(m, "its operands do not have the result type, or its condition is not a bool");
   const spv_type *t = import_value_type(m, type_id);
   if (VYRE_TYPE_LANES(ct) > 1 && (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != VYRE_TYPE_LANES(ct)))
-    return import_fail(m, "its condition has another number of components");
+    return import_fail(m, "its condition does not have as many components as the result");
   uint32_t count = yes.count, flags = import_row_flags(m, id);
   uint32_t *leaves = t->form == FORM_VALUE ? NULL : import_set_leaves(m, id, count);
   for (uint32_t k = 0; k < count && !failed(m); k++) {
@@ -428,13 +428,13 @@ dynamic(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *a
   if (!extracts) {
     uint32_t row = insert_lane(m, vector, scalar, index);
     if (row && import_row_type(m, row) != t->value)
-      return import_fail(m, "its type is not that of what it takes");
+      return import_fail(m, "the result type does not match the operands");
     import_set(m, id, row);
     return !failed(m);
   }
   vyre_type vt = import_row_type(m, vector);
   if (t->value != VYRE_TYPE(VYRE_TYPE_KIND(vt), 1) || VYRE_TYPE_LANES(vt) == 1)
-    return import_fail(m, "its type is not that of what it takes");
+    return import_fail(m, "the result type does not match the operands");
   import_set(m, id, vyre_build(&m->b, VYRE_OP_lane, t->value, 0, 0, 0, (vyre_row){vector}, (vyre_row){index}, VYRE_NONE).id);
   return !failed(m);
 }
@@ -450,7 +450,7 @@ import_composite(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   };
   for (size_t k = 0; k < sizeof(least) / sizeof(*least); k++)
     if (least[k].op == op && count < least[k].least)
-      return import_fail(m, "%u operands, but it has at least %u", count, least[k].least);
+      return import_fail(m, "%u operands, but the instruction needs at least %u", count, least[k].least);
   const spv_type *t = import_type(m, type_id);
   if (!t)
     return false;
@@ -475,7 +475,7 @@ import_composite(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
     if (!import_value(m, args[0], &v))
       return false;
     if (!import_same_leaves(m, v.type, type_id))
-      return import_fail(m, "its type is not that of what it takes");
+      return import_fail(m, "the result type does not match the operands");
     return set_copy(m, id, type_id, args[0], 0, v.count);
   }
 }
