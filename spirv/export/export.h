@@ -491,7 +491,7 @@ bool vyre_spv_is_descriptor_array(vyre_spv *s, vyre_type_id type);
 /* Returns the struct {type} that wraps a buffer of another type than a struct. */
 uint32_t vyre_spv_wrapper(vyre_spv *s, vyre_type_id type);
 /* Writes a struct of that name whose members are not needed. */
-void vyre_spv_stand_in(vyre_spv *s, vyre_string name);
+void vyre_spv_write_placeholder(vyre_spv *s, vyre_string name);
 
 uint32_t vyre_spv_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits);
 uint32_t vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits); /* with the same bits in each lane */

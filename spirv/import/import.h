@@ -93,28 +93,28 @@ void import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type)
 
 /* ---- declare.c ---- */
 bool import_declare(import *m);
-COLD bool import_lacks(import *m, uint32_t words);
+COLD bool import_fail_words(import *m, uint32_t words);
 COLD void import_drop(import *m, const char *what); /* Adds `what` to the remark about dropped instructions, once. */
 /* Checks that the instruction at m->at has at least `words` words. */
 static inline bool
 import_needs(import *m, uint32_t words)
 {
-  return m->words[m->at] >> 16 >= words || import_lacks(m, words);
+  return m->words[m->at] >> 16 >= words || import_fail_words(m, words);
 }
-COLD id_info *import_no_id(import *m, uint32_t id);
+COLD id_info *import_fail_id(import *m, uint32_t id);
 /* Returns the data of a defined id. */
 static inline id_info *
 import_id(import *m, uint32_t id)
 {
-  return id < m->bound && m->ids[id].kind != ID_NONE ? &m->ids[id] : import_no_id(m, id);
+  return id < m->bound && m->ids[id].kind != ID_NONE ? &m->ids[id] : import_fail_id(m, id);
 }
-COLD bool import_not_defined(import *m, uint32_t id);
+COLD bool import_fail_definition(import *m, uint32_t id);
 /* Defines the id as the result of the instruction at m->at.  `type` is the id of its type, or 0. */
 static inline bool
 import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
 {
   if (id == 0 || id >= m->bound || m->ids[id].kind != ID_NONE)
-    return import_not_defined(m, id);
+    return import_fail_definition(m, id);
   id_info *info = &m->ids[id];
   info->kind = (uint8_t)kind;
   info->def = m->at;
@@ -123,13 +123,13 @@ import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
   return true;
 }
 const char *import_op_name(uint32_t op);
-COLD bool import_part(import *m);
+COLD bool import_fail_truncated(import *m);
 /* Checks that the instruction at m->at ends within the module. */
 static inline bool
 import_whole(import *m)
 {
   uint32_t count = m->words[m->at] >> 16;
-  return (count != 0 && count <= m->word_count - m->at) || import_part(m);
+  return (count != 0 && count <= m->word_count - m->at) || import_fail_truncated(m);
 }
 /* Returns the flag of an id that the decoration sets, or 0 if it sets no flag. */
 uint16_t import_flag(uint32_t decoration);
@@ -150,7 +150,7 @@ void import_line(import *m, uint32_t at); /* For OpLine, OpNoLine, DebugLine, De
 /* Keeps the non-semantic instruction at m->at if it is a valid one of NonSemantic.Shader.DebugInfo.100. */
 void import_keep_debug(import *m, const uint32_t *words, uint32_t count);
 /* Returns whether the OpExtInst is non-semantic or debug information. */
-bool import_says_nothing(const import *m, const uint32_t *words);
+bool import_is_nonsemantic(const import *m, const uint32_t *words);
 /* A position in the source, which is saved around an inlined call. */
 typedef struct import_place {
   vyre_scope_info where, around;
@@ -186,12 +186,12 @@ void import_debug_lane_set(import *m, uint32_t variable, uint32_t set, uint32_t 
 
 /* ---- types.c ---- */
 bool import_declare_type(import *m, uint32_t op);
-COLD spv_type *import_no_type(import *m, uint32_t id);
+COLD spv_type *import_fail_type(import *m, uint32_t id);
 /* Returns the type with that id. */
 static inline spv_type *
 import_type(import *m, uint32_t id)
 {
-  return id < m->bound && m->ids[id].kind == ID_TYPE ? m->ids[id].t : import_no_type(m, id);
+  return id < m->bound && m->ids[id].kind == ID_TYPE ? m->ids[id].t : import_fail_type(m, id);
 }
 spv_type *import_large_type(import *m, spv_type *t, uint32_t id);
 /* Returns the type of a result: its number of leaves is known and not too large. */
@@ -215,7 +215,7 @@ uint32_t import_zero(import *m, uint32_t id, uint32_t k); /* Returns a row for a
 bool import_is_opaque_type(const spv_type *t);
 bool import_opaque_type(import *m, spv_type *t); /* Reads the declaration at m->at. */
 vyre_type_id import_make_opaque_type(import *m, uint32_t id);
-bool import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count);
+bool import_needs_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count);
 /* Returns whether the group operation has another scope than the subgroup, or works on a partition. */
 bool import_is_other_group(import *m, uint32_t op, const uint32_t *words, uint32_t count);
 /* Appends the instruction at m->at as an opaque row. */
@@ -368,14 +368,14 @@ bool import_access_chain(import *m);
 /* Returns its index, or NONE on failure. */
 uint32_t import_add_global(import *m, uint32_t id, vyre_space space, uint32_t initializer);
 uint32_t import_global_row(import *m, uint32_t global); /* Returns the row of the buffer, which is made if necessary. */
-COLD pointer *import_no_pointer(import *m, uint32_t id);
+COLD pointer *import_fail_pointer(import *m, uint32_t id);
 /* Returns the pointer with that id.  It is valid until pointers are added. */
 static inline pointer *
 import_pointer(import *m, uint32_t id)
 {
   const id_info *info = &m->ids[id < m->bound ? id : 0];
   return info->holds == HOLDS_POINTER && info->epoch == m->epochs[info->kind] ? AT(pointer, m->pointers, info->value)
-                                                                              : import_no_pointer(m, id);
+                                                                              : import_fail_pointer(m, id);
 }
 uint32_t import_builtin(import *m, const pointer *p);
 uint32_t import_path(import *m, uint32_t pointer_index); /* Returns the path of a pointer to a buffer. */
@@ -401,7 +401,7 @@ bool import_is_read_only(vyre_space space);
 /* Pushes loads of all leaves at `path` onto the stack if `from` is NULL.  Otherwise stores the rows of the stack from *from on. */
 bool import_tree(import *m, uint32_t path, uint32_t type, uint32_t flags, uint32_t imm, uint32_t *from);
 /* Makes the rows of the stack from `first` on the id's value, and pops them. */
-bool import_take_stack(import *m, uint32_t id, uint32_t first);
+bool import_pop_stack(import *m, uint32_t id, uint32_t first);
 /* Stores a value that is kept in memory. */
 bool import_store_aggregate(import *m, uint32_t to_id, uint32_t id, uint32_t operands);
 /* Stores the rows of the stack from `first` on through the pointer, one for each leaf. */
@@ -420,7 +420,7 @@ bool import_store_memory(import *m, uint32_t to_id, uint32_t id, uint32_t flags,
 bool import_may_be_table(const import *m, uint32_t id);
 vyre_type_id import_table_type(import *m, uint32_t id);
 /* Returns whether the result, or the operand `from`, is kept in memory.  import_aggregate handles such an instruction. */
-bool import_takes_memory(const import *m, uint32_t type, uint32_t from);
+bool import_uses_memory(const import *m, uint32_t type, uint32_t from);
 bool import_aggregate(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 
 /* ---- locals.c ---- */

@@ -92,11 +92,11 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
   const size_t tests = stays ? s->leaving.count : s->leaving.count - 2;
   uint32_t after_tail = 0;
   for (size_t i = 0; i < s->leaving.count && !vyre_spv_failed(s); i += 2)
-    s->leaving.data[i + 1] = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, s->leaving.data[i], 0});
+    s->leaving.data[i + 1] = vyre_spv_collect_joins(s, &(vyre_spv_merge){edges, known, s->leaving.data[i], 0});
   if (stays && target)
-    after_tail = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, target, scope->row});
+    after_tail = vyre_spv_collect_joins(s, &(vyre_spv_merge){edges, known, target, scope->row});
   else if (stays)
-    vyre_spv_meet(s, edges, known, scope->row);
+    vyre_spv_merge_joins(s, edges, known, scope->row);
   s->scratch.count = 0;
   for (size_t i = 0; i < tests && !vyre_spv_failed(s); i += 2)
     vyre_spv_push(s, &s->scratch, vyre_spv_leave_flag(s, edges, s->leaving.data[i]));
@@ -115,7 +115,7 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
   }
   s->carry = after_tail;
   if (stays && !target)
-    vyre_spv_tell_joins(s, row);
+    vyre_spv_debug_joins(s, row);
 }
 
 /* ---- constructs ---- */
@@ -172,8 +172,8 @@ begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t r
   vyre_spv_label(s, label);
   s->dead = edges->count == 0;
   if (!s->dead) {
-    vyre_spv_meet(s, edges, 0, row);
-    vyre_spv_tell_joins(s, row);
+    vyre_spv_merge_joins(s, edges, 0, row);
+    vyre_spv_debug_joins(s, row);
   }
 }
 
@@ -198,7 +198,7 @@ write_if(vyre_spv *s, uint32_t row)
   if (s->is_silent)
     vyre_spv_region(s, skips ? otherwise : then);
   s->is_silent = false;
-  const bool inverts = jumps && vyre_spv_brings_condition(s, row);
+  const bool inverts = jumps && vyre_spv_passes_condition(s, row);
   const uint32_t branch =
       inverts ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
   const uint32_t head = s->block, merge = s->next_id++, yes = jumps ? merge : s->next_id++, no = skips ? merge : s->next_id++;
@@ -212,7 +212,7 @@ write_if(vyre_spv *s, uint32_t row)
   if (s->dead)
     vyre_spv_unreachable(s);
   else if (s->has_values && (skips || jumps))
-    vyre_spv_tell_lost(s, row, skips ? otherwise : then);
+    vyre_spv_debug_lost_sets(s, row, skips ? otherwise : then);
 }
 
 /* Omits hints that the SPIR-V version lacks. */
@@ -245,7 +245,7 @@ write_for(vyre_spv *s, uint32_t row)
   const uint32_t operands[6] = {type_id, index, from, before, index, 0};
   vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
   const size_t phis = vyre_spv_header_phis(s, body_row, before);
-  vyre_spv_tell_joins(s, body_row);
+  vyre_spv_debug_joins(s, body_row);
   const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(type));
   const uint32_t inside = vyre_spv_op2(s, is_signed ? SpvOpSLessThan : SpvOpULessThan, bool_id, index, to);
   vyre_spv_begin_branches(s);
@@ -261,7 +261,7 @@ write_for(vyre_spv *s, uint32_t row)
     jump(s, &scope->next_edges, body_row, body_row, scope->next);
   const bool live = scope->next_edges.count != 0;
   vyre_spv_label(s, scope->next);
-  const uint32_t around = live ? vyre_spv_gather(s, &(vyre_spv_meeting){&scope->next_edges, 0, body_row, 0}) : 0;
+  const uint32_t around = live ? vyre_spv_collect_joins(s, &(vyre_spv_merge){&scope->next_edges, 0, body_row, 0}) : 0;
   if (vyre_spv_failed(s))
     return;
   const uint32_t advanced = live ? vyre_spv_op2(s, SpvOpIAdd, type_id, index, step) : index;
@@ -317,7 +317,7 @@ write_loop(vyre_spv *s, uint32_t row)
   vyre_spv_branch(s, head);
   vyre_spv_label(s, head);
   const size_t phis = vyre_spv_header_phis(s, body_row, before);
-  vyre_spv_tell_joins(s, body_row);
+  vyre_spv_debug_joins(s, body_row);
   loop_merge(s, scope);
   vyre_spv_branch(s, body);
   vyre_spv_label(s, body);
@@ -422,7 +422,7 @@ write_block(vyre_spv *s, uint32_t row)
     vyre_spv_region(s, region);
     if (!s->dead) {
       vyre_spv_add_edge(s, &edges, row, region, s->block);
-      vyre_spv_meet(s, &edges, 0, row);
+      vyre_spv_merge_joins(s, &edges, 0, row);
     }
     return;
   }
@@ -543,7 +543,7 @@ write_row(vyre_spv *s, uint32_t row)
   else if (!s->id[row - s->base])
     vyre_spv_row(s, row);
   if (s->has_values && (op > VYRE_OP_buffer || op == VYRE_OP_const))
-    vyre_spv_tell_value(s, row, op == VYRE_OP_set && is_value ? vyre_spv_set_to(s, row) : s->id[row - s->base]);
+    vyre_spv_write_debug_value(s, row, op == VYRE_OP_set && is_value ? vyre_spv_set_to(s, row) : s->id[row - s->base]);
 }
 
 void

@@ -40,7 +40,7 @@ void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
  * constants. */
 bool vyre_spv_is_silent(vyre_spv *s, uint32_t row);
 /* For the survey: marks the construct if the rows after it are a tail that ends where `target` ends.  Returns whether they are. */
-bool vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target);
+bool vyre_spv_claim_tail(vyre_spv *s, uint32_t construct, uint32_t target);
 /* Returns the construct that ends where the tail of this construct ends, or 0 if this construct has no tail. */
 static inline uint32_t
 vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
@@ -53,10 +53,10 @@ vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
 /* Finds the joins that need phis.  The graph is complete, and the vars that become variables are known. */
 void vyre_spv_find_phis(vyre_spv *s);
 void vyre_spv_get(vyre_spv *s, uint32_t row);
-uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row); /* returns the id of the value that a `set` gives its var */
-void vyre_spv_tell_joins(vyre_spv *s, uint32_t row); /* writes the debug values of the joins at `row`, after all its phis */
+uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row);  /* returns the id of the value that a `set` gives its var */
+void vyre_spv_debug_joins(vyre_spv *s, uint32_t row); /* writes the debug values of the joins at `row`, after all its phis */
 /* After an `if` whose arm was written without debug values: marks the values of the arm's sets without a phi as undefined. */
-void vyre_spv_tell_lost(vyre_spv *s, uint32_t row, uint32_t arm);
+void vyre_spv_debug_lost_sets(vyre_spv *s, uint32_t row, uint32_t arm);
 
 /* Opens a construct that jumps can leave.  Returns NULL if out of memory.  The pointer is valid until the next call. */
 vyre_spv_scope *vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind);
@@ -73,17 +73,17 @@ enum { EDGE_TO, EDGE_FROM, EDGE_BLOCK, EDGE_VALUES, EDGE_WORDS };
 void vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t block);
 
 /* The joins of `to` in a block: they merge the edges to `to`, or to `through`, a construct with a tail. */
-typedef struct vyre_spv_meeting {
+typedef struct vyre_spv_merge {
   const vyre_spv_words *edges;
   uint32_t known; /* smaller ids dominate all of the edges */
   uint32_t to, through;
-} vyre_spv_meeting;
+} vyre_spv_merge;
 /* Writes the phis that the joins need at the block's start.  Returns the index of the joins' values in `carried`. */
-uint32_t vyre_spv_gather(vyre_spv *s, const vyre_spv_meeting *meeting);
+uint32_t vyre_spv_collect_joins(vyre_spv *s, const vyre_spv_merge *merge);
 /* The same for the joins of the block itself. */
-void vyre_spv_meet(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row);
+void vyre_spv_merge_joins(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row);
 /* Returns whether the first arm of the `if` brings true, which equals its condition there, to a join after the `if`. */
-bool vyre_spv_brings_condition(vyre_spv *s, uint32_t row);
+bool vyre_spv_passes_condition(vyre_spv *s, uint32_t row);
 /* Returns a phi of whether the edge belongs to the target. */
 uint32_t vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target);
 

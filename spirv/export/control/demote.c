@@ -19,7 +19,7 @@
 enum { FREE_WORDS = 65536, ROW_WORDS = 8, VAR_TIMES = 4, MOST_PHI_WORDS = 0xffff, HEADER_PHI_WORDS = 7, VARIABLE_WORDS = 5 };
 
 static uint64_t
-budget(const vyre_spv *s)
+word_budget(const vyre_spv *s)
 {
   const uint64_t words = (uint64_t)s->count * ROW_WORDS;
   return words > FREE_WORDS ? words : FREE_WORDS;
@@ -39,7 +39,7 @@ static bool
 is_too_long(const vyre_spv *s, uint32_t var)
 {
   const uint32_t words = s->id[var - s->base];
-  if (words < UINT32_MAX && (s->phi_words <= budget(s) || words / VAR_TIMES <= s->aux[var - s->base] + VARIABLE_WORDS))
+  if (words < UINT32_MAX && (s->phi_words <= word_budget(s) || words / VAR_TIMES <= s->aux[var - s->base] + VARIABLE_WORDS))
     return false;
   return may_be_variable(s, var);
 }

@@ -110,7 +110,7 @@ vyre_spv_set_to(vyre_spv *s, uint32_t row)
 
 /* ---- joins ---- */
 
-/* Returns the row's first join.  stands_at returns whether a join belongs to the row: its joins are consecutive. */
+/* Returns the row's first join.  belongs_to returns whether a join belongs to the row: its joins are consecutive. */
 static uint32_t
 first_join(const vyre_spv *s, uint32_t row)
 {
@@ -118,7 +118,7 @@ first_join(const vyre_spv *s, uint32_t row)
 }
 
 static bool
-stands_at(const vyre_spv *s, uint32_t join, uint32_t row)
+belongs_to(const vyre_spv *s, uint32_t join, uint32_t row)
 {
   return join < s->graph.join_count && s->graph.joins[join].row == row;
 }
@@ -139,7 +139,7 @@ is_header(const vyre_spv *s, uint32_t row)
 /* Removes a join at a loop's header if each back edge brings the value from before the loop, or the join itself.  Then all joins
  * between have that value, too. */
 static void
-settle_header(vyre_spv *s, uint32_t header)
+simplify_header(vyre_spv *s, uint32_t header)
 {
   const vyre_join *const joins = s->graph.joins;
   const vyre_part *const parts = s->graph.parts;
@@ -194,7 +194,7 @@ vyre_spv_find_phis(vyre_spv *s)
   }
   for (uint32_t i = g->join_count; i-- > 1 && !vyre_spv_failed(s);) /* inner loops before outer ones */
     if (s->joins[i].var && is_header(s, g->joins[i].row))
-      settle_header(s, i);
+      simplify_header(s, i);
 }
 
 /* Returns the key by which parts are ordered: the row of the edge or, for a region, the row after it. */
@@ -280,7 +280,7 @@ vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from
 }
 
 static bool
-is_taken(const vyre_spv_meeting *m, const uint32_t *edge)
+is_taken(const vyre_spv_merge *m, const uint32_t *edge)
 {
   return edge[EDGE_TO] == m->to || edge[EDGE_TO] == m->through;
 }
@@ -294,10 +294,10 @@ is_its_condition(const vyre_spv *s, uint32_t row, uint32_t arm, uint32_t source)
 }
 
 bool
-vyre_spv_brings_condition(vyre_spv *s, uint32_t row)
+vyre_spv_passes_condition(vyre_spv *s, uint32_t row)
 {
   uint32_t part = 0;
-  for (uint32_t join = first_join(s, row); stands_at(s, join, row) && !vyre_spv_failed(s); join++)
+  for (uint32_t join = first_join(s, row); belongs_to(s, join, row) && !vyre_spv_failed(s); join++)
     if (is_phi(s, join) && is_its_condition(s, row, s->first[row], source_of(s, part_of(s, join, s->first[row], &part))))
       return true;
   return false;
@@ -316,7 +316,7 @@ id_on_edge(vyre_spv *s, const uint32_t *edge, uint32_t source)
 
 /* Returns the value that a taken edge brings to a join after its construct. */
 static uint32_t
-carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
+value_of_edge(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
 {
   if (edge[EDGE_VALUES])
     return s->carried.data[edge[EDGE_VALUES] + join - first_join(s, edge[EDGE_TO])];
@@ -326,14 +326,14 @@ carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
 /* The same, also for edges of `through`, a construct with a tail that ends with `to`.  They bring the values of the tail's region,
  * which may include the join after `through`. */
 static uint32_t
-brought(vyre_spv *s, const vyre_spv_meeting *m, const uint32_t *edge, uint32_t join, uint32_t *part)
+merged_value(vyre_spv *s, const vyre_spv_merge *m, const uint32_t *edge, uint32_t join, uint32_t *part)
 {
   if (edge[EDGE_TO] == m->to)
-    return carried(s, edge, join, part);
+    return value_of_edge(s, edge, join, part);
   uint32_t guess = 0;
   const uint32_t source = source_of(s, part_of(s, join, s->parent[m->through], &guess)), inner = source & ~VYRE_JOIN;
   if ((source & VYRE_JOIN) && s->graph.joins[inner].row == m->through)
-    return carried(s, edge, inner, part);
+    return value_of_edge(s, edge, inner, part);
   return id_of(s, source);
 }
 
@@ -361,7 +361,7 @@ write_phi(vyre_spv *s, uint32_t type, const vyre_spv_words *edges)
 }
 
 static uint32_t
-meet_join(vyre_spv *s, const vyre_spv_meeting *m, uint32_t join)
+merge_join(vyre_spv *s, const vyre_spv_merge *m, uint32_t join)
 {
   const uint32_t *const data = m->edges->data, var = s->joins[join].var;
   uint32_t part = 0, id = 0;
@@ -369,7 +369,7 @@ meet_join(vyre_spv *s, const vyre_spv_meeting *m, uint32_t join)
   s->marks.count = 0;
   for (size_t at = 0; at < m->edges->count; at += EDGE_WORDS) {
     const bool taken = is_taken(m, data + at);
-    const uint32_t here = taken ? brought(s, m, data + at, join, &part) : UINT32_MAX;
+    const uint32_t here = taken ? merged_value(s, m, data + at, join, &part) : UINT32_MAX;
     vyre_spv_push(s, &s->marks, here);
     alike = alike && (!taken || !any || here == id);
     id = taken ? here : id;
@@ -385,41 +385,41 @@ meet_join(vyre_spv *s, const vyre_spv_meeting *m, uint32_t join)
 }
 
 uint32_t
-vyre_spv_gather(vyre_spv *s, const vyre_spv_meeting *m)
+vyre_spv_collect_joins(vyre_spv *s, const vyre_spv_merge *m)
 {
   const size_t start = s->carried.count;
-  for (uint32_t join = first_join(s, m->to); stands_at(s, join, m->to) && !vyre_spv_failed(s); join++)
-    vyre_spv_push(s, &s->carried, is_phi(s, join) ? meet_join(s, m, join) : 0);
+  for (uint32_t join = first_join(s, m->to); belongs_to(s, join, m->to) && !vyre_spv_failed(s); join++)
+    vyre_spv_push(s, &s->carried, is_phi(s, join) ? merge_join(s, m, join) : 0);
   return (uint32_t)start;
 }
 
 void
-vyre_spv_meet(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row)
+vyre_spv_merge_joins(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row)
 {
-  const vyre_spv_meeting m = {edges, known, row, 0};
-  for (uint32_t join = first_join(s, row); stands_at(s, join, row) && !vyre_spv_failed(s); join++)
-    s->joins[join].id = is_phi(s, join) ? meet_join(s, &m, join) : 0;
+  const vyre_spv_merge m = {edges, known, row, 0};
+  for (uint32_t join = first_join(s, row); belongs_to(s, join, row) && !vyre_spv_failed(s); join++)
+    s->joins[join].id = is_phi(s, join) ? merge_join(s, &m, join) : 0;
 }
 
 void
-vyre_spv_tell_joins(vyre_spv *s, uint32_t row)
+vyre_spv_debug_joins(vyre_spv *s, uint32_t row)
 {
-  for (uint32_t join = first_join(s, row); s->has_values && stands_at(s, join, row) && !vyre_spv_failed(s); join++)
+  for (uint32_t join = first_join(s, row); s->has_values && belongs_to(s, join, row) && !vyre_spv_failed(s); join++)
     if (is_phi(s, join))
-      vyre_spv_tell(s, s->joins[join].var, s->joins[join].id);
+      vyre_spv_debug_value(s, s->joins[join].var, s->joins[join].id);
 }
 
 void
-vyre_spv_tell_lost(vyre_spv *s, uint32_t row, uint32_t arm)
+vyre_spv_debug_lost_sets(vyre_spv *s, uint32_t row, uint32_t arm)
 {
   for (uint32_t set = s->first[arm]; set && !vyre_spv_failed(s); set = s->next[set]) {
     uint32_t join = first_join(s, row);
     if (vyre_spv_opcode(s, set) != VYRE_OP_set)
       continue;
-    while (stands_at(s, join, row) && !(is_phi(s, join) && s->joins[join].var == s->a[set]))
+    while (belongs_to(s, join, row) && !(is_phi(s, join) && s->joins[join].var == s->a[set]))
       join++;
-    if (!stands_at(s, join, row))
-      vyre_spv_tell(s, set, undefined_of(s, s->a[set]));
+    if (!belongs_to(s, join, row))
+      vyre_spv_debug_value(s, set, undefined_of(s, s->a[set]));
   }
 }
 
@@ -440,7 +440,7 @@ size_t
 vyre_spv_header_phis(vyre_spv *s, uint32_t body, uint32_t before)
 {
   const size_t start = s->code.count;
-  for (uint32_t join = first_join(s, body); stands_at(s, join, body) && !vyre_spv_failed(s); join++) {
+  for (uint32_t join = first_join(s, body); belongs_to(s, join, body) && !vyre_spv_failed(s); join++) {
     if (!is_phi(s, join))
       continue;
     const uint32_t var = s->joins[join].var, front = value_of(s, s->graph.parts[s->graph.joins[join].first].version);
@@ -455,7 +455,7 @@ void
 vyre_spv_patch_phis(vyre_spv *s, uint32_t body, size_t start, uint32_t values, bool live)
 {
   const uint32_t first = first_join(s, body);
-  for (uint32_t join = first; stands_at(s, join, body) && !vyre_spv_failed(s); join++) {
+  for (uint32_t join = first; belongs_to(s, join, body) && !vyre_spv_failed(s); join++) {
     const vyre_join *const at = &s->graph.joins[join];
     if (!is_phi(s, join))
       continue;

@@ -35,7 +35,7 @@ vyre_spv_is_silent(vyre_spv *s, uint32_t row)
 }
 
 bool
-vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target)
+vyre_spv_claim_tail(vyre_spv *s, uint32_t construct, uint32_t target)
 {
   const vyre_opcode op = vyre_spv_opcode(s, target);
   if ((op != VYRE_OP_block && op != VYRE_OP_switch) || s->parent[s->parent[construct]] != target)

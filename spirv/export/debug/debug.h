@@ -27,13 +27,13 @@ uint32_t vyre_spv_debug_put(vyre_spv *s, vyre_spv_words *to, uint32_t instructio
 
 void vyre_spv_find_values(vyre_spv *s);       /* at a program's start: finds the variables that still have all of their values */
 void vyre_spv_declare_variables(vyre_spv *s); /* those in memory */
-void vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id);
+void vyre_spv_write_debug_value(vyre_spv *s, uint32_t row, uint32_t id);
 /* Writes that the variables of the row have the value `id` from here on. */
 static inline void
-vyre_spv_tell(vyre_spv *s, uint32_t row, uint32_t id)
+vyre_spv_debug_value(vyre_spv *s, uint32_t row, uint32_t id)
 {
   if (s->has_values)
-    vyre_spv_tell_value(s, row, id);
+    vyre_spv_write_debug_value(s, row, id);
 }
 
 #endif

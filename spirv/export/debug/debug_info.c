@@ -20,7 +20,7 @@ slot(vyre_spv *s, uint32_t what, uint32_t key)
 
 /* Returns the kept instruction with that id, or NULL if there is none. */
 static const uint32_t *
-kept(vyre_spv *s, uint32_t id)
+find_kept(vyre_spv *s, uint32_t id)
 {
   const uint32_t at = *slot(s, VYRE_SPV_A_KEPT, id);
   return at ? s->debug->words + at - 1 : NULL;
@@ -40,7 +40,7 @@ vyre_spv_debug_put(vyre_spv *s, vyre_spv_words *to, uint32_t instruction, const 
 
 /* Returns DebugInfoNone, which is written once. */
 static uint32_t
-none(vyre_spv *s)
+debug_none(vyre_spv *s)
 {
   uint32_t id = *slot(s, VYRE_SPV_A_DEBUG, 0);
   if (!id) {
@@ -65,9 +65,9 @@ operand(vyre_spv *s, char kind, uint32_t word)
     return vyre_spv_scalar(s, VYRE_BOOL, word != 0);
   case 'v':
     word = word ? *slot(s, VYRE_SPV_A_DEBUG_VARIABLE, word) : 0;
-    return word ? word : none(s);
+    return word ? word : debug_none(s);
   case 'n':
-    return word == VYRE_DEBUG_NONE ? none(s) : vyre_spv_u32(s, word);
+    return word == VYRE_DEBUG_NONE ? debug_none(s) : vyre_spv_u32(s, word);
   default:
     return vyre_spv_u32(s, word);
   }
@@ -135,16 +135,16 @@ vyre_spv_debug_variable(vyre_spv *s, uint32_t row, uint32_t spirv_id, uint32_t i
 uint32_t
 vyre_spv_debug_entity(vyre_spv *s, const vyre_scope_info *info)
 {
-  const uint32_t *words = info->entity ? kept(s, info->entity) : NULL;
+  const uint32_t *words = info->entity ? find_kept(s, info->entity) : NULL;
   if (words && vyre_words_is_debug(words) && words[4] == VYRE_DEBUG_LOCAL)
-    words = kept(s, words[5 + VYRE_DEBUG_LOCAL_PARENT]);
+    words = find_kept(s, words[5 + VYRE_DEBUG_LOCAL_PARENT]);
   return words && vyre_words_is_debug(words) && vyre_words_debug_parent(words[4]) ? *slot(s, VYRE_SPV_A_DEBUG, words[2]) : 0;
 }
 
 uint32_t
 vyre_spv_debug_local(vyre_spv *s, const vyre_scope_info *info)
 {
-  const uint32_t *words = info->entity ? kept(s, info->entity) : NULL;
+  const uint32_t *words = info->entity ? find_kept(s, info->entity) : NULL;
   return words && vyre_words_is_debug(words) && words[4] == VYRE_DEBUG_LOCAL ? *slot(s, VYRE_SPV_A_DEBUG, info->entity) : 0;
 }
 
@@ -168,13 +168,13 @@ inlined_at(vyre_spv *s, const vyre_scope_info *info)
 
 /* Returns a DebugSource of that file, or 0 if there is none. */
 static uint32_t
-source(vyre_spv *s, vyre_string file)
+debug_source(vyre_spv *s, vyre_string file)
 {
   uint32_t id = *slot(s, VYRE_SPV_A_SOURCE, file);
   const vyre_word_list *all = s->debug;
   for (uint32_t at = 0; at < all->count && !id; at += all->words[at] >> 16) {
     const uint32_t *words = all->words + at,
-                   *string = vyre_words_is_debug(words) && words[4] == VYRE_DEBUG_SOURCE ? kept(s, words[5]) : NULL;
+                   *string = vyre_words_is_debug(words) && words[4] == VYRE_DEBUG_SOURCE ? find_kept(s, words[5]) : NULL;
     if (!string || (string[0] & 0xffffu) != SpvOpString)
       continue;
     size_t length;
@@ -220,7 +220,7 @@ vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_
   }
   if (!had || from->line != to->line || from->column != to->column || was.file != info.file) {
     const uint32_t line = vyre_spv_u32(s, to->line), column = vyre_spv_u32(s, to->column);
-    const uint32_t operands[5] = {source(s, info.file), line, line, column, column};
+    const uint32_t operands[5] = {debug_source(s, info.file), line, line, column, column};
     vyre_spv_debug_put(s, &s->code, VYRE_DEBUG_LINE, operands, 5);
   }
   return true;
@@ -230,11 +230,11 @@ vyre_spv_debug_place(vyre_spv *s, const vyre_spv_position *from, const vyre_spv_
 static const uint32_t *
 function_of(vyre_spv *s, uint32_t id)
 {
-  for (const uint32_t *words = kept(s, id), *around; words && vyre_words_is_debug(words); words = around) {
+  for (const uint32_t *words = find_kept(s, id), *around; words && vyre_words_is_debug(words); words = around) {
     if (words[4] == VYRE_DEBUG_FUNCTION)
       return words;
     const uint32_t parent = vyre_words_debug_parent(words[4]);
-    around = parent && parent < (words[0] >> 16) - 5 ? kept(s, words[5 + parent]) : NULL;
+    around = parent && parent < (words[0] >> 16) - 5 ? find_kept(s, words[5 + parent]) : NULL;
     if (around >= words) /* outer scopes precede inner ones */
       return NULL;
   }

@@ -37,14 +37,14 @@ values_at(const vyre_spv *s, uint32_t row)
 
 /* Returns whether the row holds a variable, rather than one value of it. */
 static bool
-holds(const vyre_spv *s, uint32_t row)
+holds_variable(const vyre_spv *s, uint32_t row)
 {
   return vyre_spv_opcode(s, row) == VYRE_OP_var || vyre_spv_opcode(s, row) == VYRE_OP_buffer;
 }
 
 /* Marks the variable, and the variables of which it is a part, as lost. */
 static void
-lose(vyre_spv *s, vyre_scope variable)
+mark_lost(vyre_spv *s, vyre_scope variable)
 {
   for (; variable; variable = vyre_scope_get(s->module, variable).variable)
     *values_of(s, variable) = LOST;
@@ -99,8 +99,8 @@ vyre_spv_find_values(vyre_spv *s)
     for (vyre_scope_info value = {.values = values_at(s, row)}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
       s->has_values = true;
-      if (is_demoted(s, row) || (!holds(s, row) && !count_value(s, row, &value)))
-        lose(s, value.variable);
+      if (is_demoted(s, row) || (!holds_variable(s, row) && !count_value(s, row, &value)))
+        mark_lost(s, value.variable);
     }
   }
   for (uint32_t row = s->program + 1; row < s->end && s->has_values; row++)
@@ -108,7 +108,7 @@ vyre_spv_find_values(vyre_spv *s)
       value = vyre_scope_get(s->module, value.values);
       const bool is_buffer = vyre_spv_opcode(s, row) == VYRE_OP_buffer;
       if (is_buffer ? *writes_to(s, row) < value.index : !has_all(s, value.variable, value.index))
-        lose(s, value.variable);
+        mark_lost(s, value.variable);
     }
 }
 
@@ -126,7 +126,7 @@ expression(vyre_spv *s)
 
 /* Writes a DebugValue or DebugDeclare of the variable or part. */
 static void
-tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
+write_value(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
 {
   uint32_t parts[MOST_PARTS], count = 0, operands[3 + MOST_PARTS] = {0, id, 0};
   vyre_scope_info info = vyre_scope_get(s->module, variable);
@@ -149,24 +149,24 @@ tell(vyre_spv *s, uint32_t instruction, vyre_scope variable, uint32_t id)
 
 /* Writes the variables of the row, oldest first; at most `left`. */
 static void
-tell_all(vyre_spv *s, vyre_scope values, uint32_t id, uint32_t left)
+write_values(vyre_spv *s, vyre_scope values, uint32_t id, uint32_t left)
 {
   const vyre_scope_info value = vyre_scope_get(s->module, values);
   if (value.values && left > 1)
-    tell_all(s, value.values, id, left - 1);
+    write_values(s, value.values, id, left - 1);
   if (!vyre_spv_failed(s))
-    tell(s, VYRE_DEBUG_VALUE, value.variable, id);
+    write_value(s, VYRE_DEBUG_VALUE, value.variable, id);
 }
 
 void
-vyre_spv_tell_value(vyre_spv *s, uint32_t row, uint32_t id)
+vyre_spv_write_debug_value(vyre_spv *s, uint32_t row, uint32_t id)
 {
   const uint32_t of = vyre_spv_opcode(s, row) == VYRE_OP_set ? s->a[row] : row;
   if (!id || s->is_silent || !vyre_kind_is_scalar(VYRE_TYPE_KIND(vyre_spv_row_type(s, of))))
     return;
   const vyre_scope values = values_at(s, row);
   if (values)
-    tell_all(s, values, id, VYRE_SCOPE_VALUES);
+    write_values(s, values, id, VYRE_SCOPE_VALUES);
 }
 
 void
@@ -175,6 +175,6 @@ vyre_spv_declare_variables(vyre_spv *s)
   for (uint32_t row = s->first[s->program]; row && s->has_values && !vyre_spv_failed(s); row = s->next[row])
     for (vyre_scope_info value = {.values = vyre_spv_opcode(s, row) == VYRE_OP_buffer ? values_at(s, row) : 0}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
-      tell(s, VYRE_DEBUG_DECLARE, value.variable, s->id[row - s->base]);
+      write_value(s, VYRE_DEBUG_DECLARE, value.variable, s->id[row - s->base]);
     }
 }

@@ -127,7 +127,7 @@ vyre_spv_spec(vyre_spv *s, uint32_t row)
 }
 
 static void
-pin(vyre_spv *s, uint32_t row, uint32_t depth)
+pin_row(vyre_spv *s, uint32_t row, uint32_t depth)
 {
   if (row < s->base || row >= s->end) {
     vyre_spv_fail(s, "a size is row %u, which is not in this program", row);
@@ -142,11 +142,11 @@ pin(vyre_spv *s, uint32_t row, uint32_t depth)
     if (!(vyre_op_infos[op].flags & VYRE_OP_PURE) || depth > 1000)
       vyre_spv_fail(s, "a size is '%s', which is not a specialization constant", vyre_op_infos[op].text);
     if (s->a[row])
-      pin(s, s->a[row], depth + 1);
+      pin_row(s, s->a[row], depth + 1);
     if (s->b[row])
-      pin(s, s->b[row], depth + 1);
+      pin_row(s, s->b[row], depth + 1);
     if (s->c[row])
-      pin(s, s->c[row], depth + 1);
+      pin_row(s, s->c[row], depth + 1);
   }
   if (!vyre_spv_failed(s))
     vyre_spv_row(s, row);
@@ -159,7 +159,7 @@ vyre_spv_pinned(vyre_spv *s, uint32_t row)
   const bool constant = s->constant, plain = s->plain;
   s->constant = true;
   s->plain = false;
-  pin(s, row, 0);
+  pin_row(s, row, 0);
   s->constant = constant;
   s->plain = plain;
   return vyre_spv_failed(s) ? 0 : s->id[row - s->base];

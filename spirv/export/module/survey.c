@@ -91,7 +91,7 @@ survey_leave(vyre_spv *s, uint32_t row)
     return;
   }
   survey_edge(s, target);
-  const bool has_tail = first != target && vyre_spv_take_tail(s, first, target);
+  const bool has_tail = first != target && vyre_spv_claim_tail(s, first, target);
   s->use[(has_tail ? first : target) - s->base] |= VYRE_SPV_LEFT;
   for (at = s->parent[row]; at != target; at = s->parent[at])
     if (has_tail ? at == first : is_left_by_leave(vyre_spv_opcode(s, at)))

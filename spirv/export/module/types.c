@@ -234,7 +234,7 @@ vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_mode mode)
 }
 
 void
-vyre_spv_stand_in(vyre_spv *s, vyre_string name)
+vyre_spv_write_placeholder(vyre_spv *s, vyre_string name)
 {
   const vyre_member member = {0, VYRE_TYPE(VYRE_U32, 1), 0, 0};
   (void)write_struct(s, name, &member, 1, VYRE_MODE_BLOCK, SpvDecorationBlock, 0, 0);

@@ -8,13 +8,13 @@
 #include "spirv/export/values/operation.h"
 
 static uint32_t
-both(const operation *g, uint32_t a, uint32_t b)
+logical_and(const operation *g, uint32_t a, uint32_t b)
 {
   return vyre_spv_op2(g->s, SpvOpLogicalAnd, g->bool_id, a, b);
 }
 
 static uint32_t
-either(const operation *g, uint32_t a, uint32_t b)
+logical_or(const operation *g, uint32_t a, uint32_t b)
 {
   return vyre_spv_op2(g->s, SpvOpLogicalOr, g->bool_id, a, b);
 }
@@ -39,9 +39,9 @@ safe_divisor(const operation *g, uint32_t *out_zero)
   if (g->is_literal && g->value != 0 && g->value != g->ones)
     return g->b;
   const uint32_t minimum = compare(g, SpvOpIEqual, g->a, literal(g, g->minimum));
-  const uint32_t overflow = both(g, minimum, compare(g, SpvOpIEqual, g->b, literal(g, g->ones)));
+  const uint32_t overflow = logical_and(g, minimum, compare(g, SpvOpIEqual, g->b, literal(g, g->ones)));
   *out_zero = compare(g, SpvOpIEqual, g->b, literal(g, 0));
-  const uint32_t faults = either(g, *out_zero, overflow);
+  const uint32_t faults = logical_or(g, *out_zero, overflow);
   return choose(g, faults, literal(g, 1), g->b);
 }
 
@@ -71,7 +71,7 @@ signed_remainder(const operation *g, bool modulo)
   const uint32_t signs = op(g, SpvOpBitwiseXor, result, divisor);
   const uint32_t differ = compare(g, SpvOpSLessThan, signs, literal(g, 0));
   const uint32_t remains = compare(g, SpvOpINotEqual, result, literal(g, 0));
-  const uint32_t wrong = both(g, differ, remains);
+  const uint32_t wrong = logical_and(g, differ, remains);
   return choose(g, wrong, op(g, SpvOpIAdd, result, divisor), result);
 }
 
@@ -176,7 +176,7 @@ float_to_int(const operation *g, vyre_type to)
   const bool open = !is_signed || is_infinite(from, power);
   const uint32_t fits_low = compare(g, open ? SpvOpFOrdGreaterThan : SpvOpFOrdGreaterThanEqual, value, literal(g, low_bits));
   const uint32_t fits_high = compare(g, SpvOpFOrdLessThan, value, literal(g, high_bits));
-  const uint32_t fits = both(g, fits_low, fits_high);
+  const uint32_t fits = logical_and(g, fits_low, fits_high);
   const uint32_t safe = choose(g, fits, value, literal(g, 0));
   uint32_t whole = vyre_spv_op1(s, is_signed ? SpvOpConvertFToS : SpvOpConvertFToU, result, safe);
   const uint32_t above = compare(g, SpvOpFOrdGreaterThanEqual, value, literal(g, high_bits));

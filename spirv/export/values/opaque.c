@@ -100,7 +100,7 @@ void
 vyre_spv_resolve_rest(vyre_spv *s)
 {
   while (s->forward.count && !vyre_spv_failed(s))
-    vyre_spv_stand_in(s, s->forward.data[3]);
+    vyre_spv_write_placeholder(s, s->forward.data[3]);
 }
 
 uint32_t

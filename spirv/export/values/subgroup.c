@@ -53,7 +53,7 @@ literal(const subgroup *g, uint32_t value)
 
 /* Unsigned arithmetic and comparisons. */
 static uint32_t
-number(const subgroup *g, uint32_t opcode, uint32_t a, uint32_t b)
+unsigned_op(const subgroup *g, uint32_t opcode, uint32_t a, uint32_t b)
 {
   return vyre_spv_op2(g->s, opcode, g->u32_id, a, b);
 }
@@ -73,7 +73,7 @@ choose(const subgroup *g, vyre_type type, uint32_t condition, uint32_t yes, uint
 /* ---- instructions and their capabilities ---- */
 
 static void
-need(vyre_spv *s, uint32_t capability)
+require_capability(vyre_spv *s, uint32_t capability)
 {
   vyre_spv_need(s, capability, UINT32_MAX, capability == SpvCapabilityGroupNonUniformRotateKHR ? "SPV_KHR_subgroup_rotate" : NULL);
 }
@@ -89,7 +89,7 @@ static uint32_t
 group_op(const subgroup *g, vyre_opcode op, uint32_t type, uint32_t a, uint32_t b, uint32_t c)
 {
   const uint32_t operands[4] = {literal(g, SpvScopeSubgroup), a, b, c};
-  need(g->s, form_of(op)->capability);
+  require_capability(g->s, form_of(op)->capability);
   return vyre_spv_op(g->s, form_of(op)->code, type, operands, a == 0 ? 1 : b == 0 ? 2 : c == 0 ? 3 : 4);
 }
 
@@ -107,7 +107,7 @@ shuffle(const subgroup *g, uint32_t lane)
 }
 
 static uint32_t
-place(const subgroup *g, vyre_opcode what)
+built_in(const subgroup *g, vyre_opcode what)
 {
   return vyre_spv_place(g->s, what);
 }
@@ -120,7 +120,7 @@ arithmetic(const subgroup *g, uint32_t opcode, uint32_t type, uint32_t imm, uint
   const bool clustered = group == VYRE_GROUP_CLUSTERED;
   const uint32_t operands[4] = {literal(g, SpvScopeSubgroup), groups[group], value,
                                 clustered ? literal(g, VYRE_GROUP_CLUSTER(imm)) : 0};
-  need(g->s, clustered ? SpvCapabilityGroupNonUniformClustered : SpvCapabilityGroupNonUniformArithmetic);
+  require_capability(g->s, clustered ? SpvCapabilityGroupNonUniformClustered : SpvCapabilityGroupNonUniformArithmetic);
   return vyre_spv_op(g->s, opcode, type, operands, clustered ? 4 : 3);
 }
 
@@ -149,7 +149,7 @@ is_active(const subgroup *g, uint32_t lane)
 {
   const uint32_t everyone = vyre_spv_constant(g->s, BOOL, 1);
   const uint32_t mask = group_op(g, VYRE_OP_subgroup_ballot, vyre_spv_value_type(g->s, VYRE_TYPE(VYRE_U32, 4)), everyone, 0, 0);
-  const uint32_t inside = compare(g, SpvOpULessThan, lane, place(g, VYRE_OP_subgroup_size));
+  const uint32_t inside = compare(g, SpvOpULessThan, lane, built_in(g, VYRE_OP_subgroup_size));
   const uint32_t safe = choose(g, U32, inside, lane, literal(g, 0));
   const uint32_t bit = group_op(g, VYRE_OP_subgroup_ballot_bit, g->bool_id, mask, safe, 0);
   return compare(g, SpvOpLogicalAnd, inside, bit);
@@ -160,30 +160,31 @@ is_active(const subgroup *g, uint32_t lane)
 static uint32_t
 source_lane(const subgroup *g, uint32_t *out_condition)
 {
-  const uint32_t own = place(g, VYRE_OP_subgroup_lane);
+  const uint32_t own = built_in(g, VYRE_OP_subgroup_lane);
   uint32_t inside = 0, turned;
   *out_condition = 0;
   switch ((uint32_t)g->op) {
   case VYRE_OP_subgroup_shuffle_xor:
-    return number(g, SpvOpBitwiseXor, own, g->b);
+    return unsigned_op(g, SpvOpBitwiseXor, own, g->b);
   case VYRE_OP_subgroup_shuffle_up:
     *out_condition = compare(g, SpvOpULessThanEqual, g->b, own);
-    return number(g, SpvOpISub, own, g->b);
+    return unsigned_op(g, SpvOpISub, own, g->b);
   case VYRE_OP_subgroup_shuffle_down: /* the sum may wrap */
-    turned = number(g, SpvOpIAdd, own, g->b);
+    turned = unsigned_op(g, SpvOpIAdd, own, g->b);
     *out_condition = compare(g, SpvOpUGreaterThanEqual, turned, own);
     return turned;
   case VYRE_OP_subgroup_rotate:
-    inside = number(g, SpvOpISub, place(g, VYRE_OP_subgroup_size), literal(g, 1));
+    inside = unsigned_op(g, SpvOpISub, built_in(g, VYRE_OP_subgroup_size), literal(g, 1));
     if (VYRE_GROUP_OF(g->imm) == VYRE_GROUP_CLUSTERED) /* both are one less than a power of two, so this is the minimum */
-      inside = number(g, SpvOpBitwiseAnd, inside, literal(g, VYRE_GROUP_CLUSTER(g->imm) - 1));
-    turned = number(g, SpvOpBitwiseAnd, number(g, SpvOpIAdd, own, g->b), inside);
-    return number(g, SpvOpBitwiseOr, number(g, SpvOpBitwiseAnd, own, vyre_spv_op1(g->s, SpvOpNot, g->u32_id, inside)), turned);
+      inside = unsigned_op(g, SpvOpBitwiseAnd, inside, literal(g, VYRE_GROUP_CLUSTER(g->imm) - 1));
+    turned = unsigned_op(g, SpvOpBitwiseAnd, unsigned_op(g, SpvOpIAdd, own, g->b), inside);
+    return unsigned_op(g, SpvOpBitwiseOr, unsigned_op(g, SpvOpBitwiseAnd, own, vyre_spv_op1(g->s, SpvOpNot, g->u32_id, inside)),
+                       turned);
   case VYRE_OP_subgroup_quad_broadcast:
     *out_condition = compare(g, SpvOpULessThan, g->b, literal(g, 4));
-    return number(g, SpvOpIAdd, number(g, SpvOpBitwiseAnd, own, literal(g, ~3u)), g->b);
+    return unsigned_op(g, SpvOpIAdd, unsigned_op(g, SpvOpBitwiseAnd, own, literal(g, ~3u)), g->b);
   case VYRE_OP_subgroup_quad_swap:
-    return number(g, SpvOpBitwiseXor, own, number(g, SpvOpIAdd, g->b, literal(g, 1)));
+    return unsigned_op(g, SpvOpBitwiseXor, own, unsigned_op(g, SpvOpIAdd, g->b, literal(g, 1)));
   default: /* broadcast, shuffle */
     return g->b;
   }
@@ -197,7 +198,7 @@ guarded_move(const subgroup *g)
   uint32_t active = is_active(g, lane);
   if (condition)
     active = compare(g, SpvOpLogicalAnd, active, condition);
-  const uint32_t safe = choose(g, U32, active, lane, place(g, VYRE_OP_subgroup_lane));
+  const uint32_t safe = choose(g, U32, active, lane, built_in(g, VYRE_OP_subgroup_lane));
   return choose(g, g->type, active, shuffle(g, safe), vyre_spv_null(g->s, g->type_id));
 }
 
@@ -264,7 +265,7 @@ write_combination(const subgroup *g)
   if (!g->s->strict || VYRE_GROUP_OF(g->imm) != VYRE_GROUP_CLUSTERED)
     return combine(g, g->imm);
   const uint32_t whole = combine(g, VYRE_GROUP(VYRE_GROUP_REDUCE, 0));
-  const uint32_t fits = compare(g, SpvOpULessThanEqual, literal(g, VYRE_GROUP_CLUSTER(g->imm)), place(g, VYRE_OP_subgroup_size));
+  const uint32_t fits = compare(g, SpvOpULessThanEqual, literal(g, VYRE_GROUP_CLUSTER(g->imm)), built_in(g, VYRE_OP_subgroup_size));
   const vyre_spv_branching branching = vyre_spv_if_begin(g->s, fits);
   const uint32_t part = combine(g, g->imm);
   return vyre_spv_if_end(g->s, branching, g->type_id, part, whole);
@@ -277,7 +278,7 @@ write_bit(const subgroup *g, uint32_t lane)
 {
   if (!g->s->strict)
     return group_op(g, VYRE_OP_subgroup_ballot_bit, g->type_id, g->a, lane, 0);
-  const uint32_t inside = compare(g, SpvOpULessThan, lane, place(g, VYRE_OP_subgroup_size));
+  const uint32_t inside = compare(g, SpvOpULessThan, lane, built_in(g, VYRE_OP_subgroup_size));
   const uint32_t safe = choose(g, U32, inside, lane, literal(g, 0));
   const uint32_t bit = group_op(g, VYRE_OP_subgroup_ballot_bit, g->type_id, g->a, safe, 0);
   return compare(g, SpvOpLogicalAnd, inside, bit);
@@ -287,7 +288,7 @@ static uint32_t
 count_bits(const subgroup *g, uint32_t imm)
 {
   const uint32_t operands[3] = {literal(g, SpvScopeSubgroup), groups[VYRE_GROUP_OF(imm)], g->a};
-  need(g->s, SpvCapabilityGroupNonUniformBallot);
+  require_capability(g->s, SpvCapabilityGroupNonUniformBallot);
   return vyre_spv_op(g->s, SpvOpGroupNonUniformBallotBitCount, g->u32_id, operands, 3);
 }
 
@@ -331,7 +332,7 @@ write_row(const subgroup *g, bool constant_index)
   case VYRE_OP_subgroup_alleq:
     return g->s->strict && vyre_kind_is_float(VYRE_TYPE_KIND(g->value)) ? equal_numbers(g) : plain(g);
   case VYRE_OP_subgroup_inverse_ballot: /* lanes may have different masks */
-    return g->s->strict ? write_bit(g, place(g, VYRE_OP_subgroup_lane)) : plain(g);
+    return g->s->strict ? write_bit(g, built_in(g, VYRE_OP_subgroup_lane)) : plain(g);
   case VYRE_OP_subgroup_ballot_bit:
     return write_bit(g, g->b);
   case VYRE_OP_subgroup_ballot_count:

@@ -32,7 +32,7 @@ flow_open(import *m, uint32_t region, uint32_t *out_serial)
 }
 
 static void
-stand_in_last(import *m)
+continue_in_last(import *m)
 {
   m->region = *AT(uint32_t, m->open, m->open.count - 1);
   vyre_builder_at_end(&m->b, (vyre_row){m->region});
@@ -45,7 +45,7 @@ flow_close(import *m, uint32_t mark, uint32_t serial)
   if (m->open.count > 1)
     m->open.count--;
   m->serial = serial;
-  stand_in_last(m);
+  continue_in_last(m);
 }
 
 uint32_t
@@ -74,7 +74,7 @@ flow_pop(import *m)
 {
   uint32_t c = m->constructs.count - 1;
   m->open.count = CONSTRUCT(m, c)->depth;
-  stand_in_last(m);
+  continue_in_last(m);
   if (CONSTRUCT(m, c)->kind != CONSTRUCT_LOOP)
     locals_join(m, c);
   m->constructs.count--;
@@ -290,7 +290,7 @@ flow_next_phi(const import *m, uint32_t at)
 
 /* Returns the literal of a row that is known on the current edge: the condition that decides the edge, or its negation. */
 static uint32_t
-decided(import *m, uint32_t row)
+resolve_decided(import *m, uint32_t row)
 {
   const bool negates = VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_not && m->view->a[row] == m->decides;
   if (m->decides == 0 || (row != m->decides && !negates))
@@ -320,7 +320,7 @@ flow_phi_stores(import *m, uint32_t target)
       if (v.type != words[1])
         import_fail(m, "value %u does not have the type of the result", words[i]);
       for (uint32_t j = 0; j < v.count && !failed(m); j++)
-        locals_write(m, m->ids[words[2]].root + j, decided(m, import_leaf(m, words[i], j)));
+        locals_write(m, m->ids[words[2]].root + j, resolve_decided(m, import_leaf(m, words[i], j)));
     }
   }
   m->at = jump;

@@ -26,7 +26,7 @@ add_phis(import *m, const function *f)
 /* Makes the arguments the values of the parameters.  They are the caller's values, so this comes before the switch to the new
  * instance. */
 static bool
-bind(import *m, const function *f, const uint32_t *args, uint32_t epoch)
+bind_arguments(import *m, const function *f, const uint32_t *args, uint32_t epoch)
 {
   for (uint32_t k = 0; k < f->param_count; k++) {
     uint32_t id = *AT(uint32_t, m->params, f->params + k);
@@ -62,7 +62,7 @@ bind(import *m, const function *f, const uint32_t *args, uint32_t epoch)
 
 /* Sets the call's result to the rows of the returned value. */
 static bool
-take_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
+set_call_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
 {
   const spv_type *t = import_type(m, type_id);
   if (!t || t->form == FORM_VOID)
@@ -122,7 +122,7 @@ walk_body(import *m, uint32_t index, instance *of)
 }
 
 static void
-enter(import *m, instance *of)
+switch_instance(import *m, instance *of)
 {
   m->instance = of;
   m->epochs[ID_LOCAL] = of ? of->epoch : NONE;
@@ -142,7 +142,7 @@ import_call(import *m)
   if (!t || words[1] != m->ids[words[3]].type)
     return import_fail(m, "its type is not the result type of function %u", words[3]);
   instance of = {.function = index, .epoch = ++m->epoch_last, .result = NONE, .returned = NONE};
-  if (!bind(m, f, words + 4, of.epoch))
+  if (!bind_arguments(m, f, words + 4, of.epoch))
     return false;
   if (f->leaves_early && t->form != FORM_VOID) {
     of.result = import_is_in_memory(t) ? import_add_global(m, words[2], VYRE_SPACE_PRIVATE, 0) : locals_add(m, words[1], 0);
@@ -155,9 +155,9 @@ import_call(import *m)
   const import_place place = import_enter_call(m);
   f->active = true;
   m->call_depth++;
-  enter(m, &of);
+  switch_instance(m, &of);
   bool ok = walk_body(m, index, &of);
-  enter(m, caller);
+  switch_instance(m, caller);
   m->call_depth--;
   f->active = false;
   m->at = at;
@@ -165,7 +165,7 @@ import_call(import *m)
   m->pointers.count = pointers;
   m->steps.count = steps;
   import_leave_call(m, &place);
-  return ok && take_result(m, &of, words[2], words[1]);
+  return ok && set_call_result(m, &of, words[2], words[1]);
 }
 
 void
@@ -232,8 +232,8 @@ import_entry_body(import *m, uint32_t index)
   if (!t || t->form != FORM_VOID || f->param_count != 0)
     return import_fail(m, "an entry point with parameters or a result");
   instance of = {.function = index, .epoch = ++m->epoch_last, .result = NONE, .returned = NONE, .is_entry = true};
-  enter(m, &of);
+  switch_instance(m, &of);
   bool ok = walk_body(m, index, &of);
-  enter(m, NULL);
+  switch_instance(m, NULL);
   return ok && !failed(m);
 }

@@ -123,7 +123,7 @@ returns_at_end(import *m, const function *f)
 /* ---- calls ---- */
 
 static bool
-take_argument(import *m, function *f, uint32_t id, uint32_t given_id)
+bind_argument(import *m, function *f, uint32_t id, uint32_t given_id)
 {
   root *to = scan_root(m, given_id);
   const root *through = scan_root(m, id);
@@ -138,7 +138,7 @@ take_argument(import *m, function *f, uint32_t id, uint32_t given_id)
 
 /* Adds the effects of the callee, which are known, to the caller of the call at m->at. */
 static bool
-take_call(import *m, function *f)
+add_call(import *m, function *f)
 {
   const uint32_t *words = m->words + m->at;
   uint32_t count = words[0] >> 16;
@@ -152,7 +152,7 @@ take_call(import *m, function *f)
       return false;
     if (given->type != m->ids[id].type)
       return import_fail(m, "argument %u does not have the type of parameter %u of function %u", words[4 + k], k, words[3]);
-    if (!take_argument(m, f, id, words[4 + k]))
+    if (!bind_argument(m, f, id, words[4 + k]))
       return false;
   }
   for (uint32_t k = 0; k < callee->private_count; k++)
@@ -174,7 +174,7 @@ reach_callee(import *m, uint32_t id)
 
 /* Visits the callees.  Then it moves the function's private variables to the end of their list, and adds those of the callees. */
 static bool
-take_calls(import *m, function *f)
+add_calls(import *m, function *f)
 {
   for (uint32_t k = 0; k < f->call_count; k++) {
     m->at = *AT(uint32_t, m->calls, f->calls + k);
@@ -190,7 +190,7 @@ take_calls(import *m, function *f)
       return false;
   for (uint32_t k = 0; k < f->call_count; k++) {
     m->at = *AT(uint32_t, m->calls, f->calls + k);
-    if (!take_call(m, f))
+    if (!add_call(m, f))
       return false;
   }
   return true;
@@ -221,7 +221,7 @@ import_reach(import *m, uint32_t index)
     return import_uncovered(m, "functions call each other more than %u deep", IMPORT_MAX_DEPTH);
   f->state = 1;
   m->call_depth++;
-  bool ok = !f->call_count || take_calls(m, f);
+  bool ok = !f->call_count || add_calls(m, f);
   m->call_depth--;
   m->at = m->function = f->start;
   if (!ok || !fits_type(m, f))

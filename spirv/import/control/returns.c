@@ -61,7 +61,7 @@ move_after(import *m, uint32_t row, uint32_t arm)
 
 /* Converts the rows up to `row` of a region whose end is the end of the construct. */
 static void
-nest(import *m, uint32_t row, whole *of)
+nest_rows(import *m, uint32_t row, whole *of)
 {
   const vyre_view *v = m->view;
   for (; row && of->leaves && !failed(m); row = v->prev[row]) {
@@ -75,13 +75,13 @@ nest(import *m, uint32_t row, whole *of)
         continue;
       move_after(m, row, other);
       of->nested++;
-      nest(m, moved, of);
+      nest_rows(m, moved, of);
     } else {
       drop_leave(m, other, of);
-      nest(m, v->last[other], of);
+      nest_rows(m, v->last[other], of);
     }
     drop_leave(m, arms[returning], of);
-    nest(m, v->last[arms[returning]], of);
+    nest_rows(m, v->last[arms[returning]], of);
   }
 }
 
@@ -90,7 +90,7 @@ import_nest_returns(import *m, uint32_t row, uint32_t leaves)
 {
   const uint32_t region = m->view->first[row];
   whole of = {.row = row, .leaves = leaves};
-  nest(m, m->view->last[region], &of);
+  nest_rows(m, m->view->last[region], &of);
   if (of.leaves || failed(m))
     return;
   while (m->view->first[region])

@@ -10,7 +10,7 @@
 enum { SET_SHADER_DEBUG = 3 }; /* state.h: ID_SET */
 
 bool
-import_says_nothing(const import *m, const uint32_t *words)
+import_is_nonsemantic(const import *m, const uint32_t *words)
 {
   return (words[0] & 0xffffu) == SpvOpExtInst && words[0] >> 16 >= 5 && words[3] < m->bound && m->ids[words[3]].kind == ID_SET &&
          m->ids[words[3]].value >= 2;
@@ -20,7 +20,7 @@ import_says_nothing(const import *m, const uint32_t *words)
 static uint32_t
 number_of(const import *m, const uint32_t *words)
 {
-  return import_says_nothing(m, words) && m->ids[words[3]].value == SET_SHADER_DEBUG ? words[4] : UINT32_MAX;
+  return import_is_nonsemantic(m, words) && m->ids[words[3]].value == SET_SHADER_DEBUG ? words[4] : UINT32_MAX;
 }
 
 bool

@@ -87,7 +87,7 @@ is_of_start(const import *m, uint32_t row, uint32_t depth)
 /* Records a value of the variable.  `made`: the caller knows that the row was made for the value; `enters`: the variable's scope
  * begins. */
 static void
-give(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
+record_value(import *m, uint32_t variable, uint32_t row, bool made, bool enters)
 {
   debug_variable *v = variable_at(m, variable);
   if (v->last != NONE && value_at(m, v->last)->row == row && row)
@@ -121,7 +121,7 @@ is_new(const import *m, uint32_t variable, uint32_t row)
 void
 import_debug_write(import *m, uint32_t variable, uint32_t row)
 {
-  give(m, variable, row, is_new(m, variable, row), false);
+  record_value(m, variable, row, is_new(m, variable, row), false);
 }
 
 /* Returns whether the rows from `from` to `end`, where the set is inserted, have no effect.  Then they are also in one region. */
@@ -201,14 +201,14 @@ typedef struct walk {
 } walk;
 
 static void
-take_leaf(import *m, walk *w, vyre_scope scope)
+record_leaf(import *m, walk *w, vyre_scope scope)
 {
   const uint32_t at = w->leaf++, known = find(m, scope);
   if (w->rows) {
     const uint32_t index = known != NONE ? known : add(m, scope);
     if (index != NONE)
-      give(m, index, w->rows[at], (w->is_next && w->rows[at] >= variable_at(m, index)->after) || is_new(m, index, w->rows[at]),
-           false);
+      record_value(m, index, w->rows[at],
+                   (w->is_next && w->rows[at] >= variable_at(m, index)->after) || is_new(m, index, w->rows[at]), false);
     return;
   }
   if (known != NONE) /* two copies of the function declare it */
@@ -226,7 +226,7 @@ take_leaf(import *m, walk *w, vyre_scope scope)
   v->at = at;
   AT(leaf, m->locals, at)->debug = index + 1;
   if (AT(leaf, m->locals, at)->current) /* an argument */
-    give(m, index, AT(leaf, m->locals, at)->current, false, true);
+    record_value(m, index, AT(leaf, m->locals, at)->current, false, true);
 }
 
 static void
@@ -237,13 +237,13 @@ walk_leaves(import *m, walk *w, uint32_t type, vyre_scope scope)
     return;
   switch ((type_form)t->form) {
   case FORM_VALUE:
-    take_leaf(m, w, scope);
+    record_leaf(m, w, scope);
     return;
   case FORM_MATRIX:
   case FORM_ARRAY:
     for (uint32_t k = 0; k < t->count; k++)
       if (t->form == FORM_MATRIX)
-        take_leaf(m, w, part_of(m, scope, k));
+        record_leaf(m, w, part_of(m, scope, k));
       else
         walk_leaves(m, w, t->element, part_of(m, scope, k));
     return;
@@ -321,7 +321,7 @@ follows(const import *m, uint32_t def)
   uint32_t at = def + (m->words[def] >> 16);
   for (uint32_t k = 0; at < m->at && k < MOST_NEXT; k++) {
     const uint32_t *words = m->words + at, op = words[0] & 0xffffu;
-    if (op != SpvOpPhi && op != SpvOpLine && op != SpvOpNoLine && !import_says_nothing(m, words))
+    if (op != SpvOpPhi && op != SpvOpLine && op != SpvOpNoLine && !import_is_nonsemantic(m, words))
       return false;
     at += words[0] >> 16;
   }
@@ -368,7 +368,7 @@ has_place(const import *m, const debug_variable *v, uint32_t row)
 
 /* Counts the rows that are values of the variable.  Returns false if one of its values has no row. */
 static bool
-may_tell(import *m, debug_variable *v)
+count_values(import *m, debug_variable *v)
 {
   const bool has_var = v->base == BASE_LEAVES && AT(leaf, m->locals, v->at)->gets != 0;
   const debug_value *last = v->last != NONE ? value_at(m, v->last) : NULL;
@@ -388,7 +388,7 @@ may_tell(import *m, debug_variable *v)
 
 /* Returns whether the `set` is a value that no row has. */
 static bool
-tells(import *m, const set_row *s)
+replaces_row(import *m, const set_row *s)
 {
   const debug_variable *v = variable_at(m, s->leaf);
   return !v->lost && (v->writes > 1 || value_at(m, v->last)->kind == DEBUG_SET);
@@ -396,16 +396,16 @@ tells(import *m, const set_row *s)
 
 /* Returns the number of `set` rows that replace one of the variable: one per lane if its lanes are split. */
 static uint32_t
-sets_for_one(const import *m, const debug_variable *v)
+sets_per_set(const import *m, const debug_variable *v)
 {
   const leaf *l = v->base == BASE_LEAVES ? AT(leaf, m->locals, v->at) : NULL;
   return l && l->carried ? VYRE_TYPE_LANES(l->type) : 1;
 }
 
 /* The position of a row, by which the exporter recognizes that the row did not move; 0, 0 if it may be anywhere. */
-typedef struct standing {
+typedef struct row_position {
   uint32_t order, depth;
-} standing;
+} row_position;
 
 static bool
 is_in_loop(const import *m, uint32_t row)
@@ -415,10 +415,10 @@ is_in_loop(const import *m, uint32_t row)
   return row != 0;
 }
 
-static standing
-standing_of(const import *m, const debug_variable *v, uint32_t row)
+static row_position
+position_of(const import *m, const debug_variable *v, uint32_t row)
 {
-  standing s = {0, 0};
+  row_position s = {0, 0};
   if (v->writes < 2 && !is_in_loop(m, row)) /* in a loop, even a single value differs in each iteration */
     return s;
   s.order = *AT(uint32_t, m->debug_order, row);
@@ -428,7 +428,7 @@ standing_of(const import *m, const debug_variable *v, uint32_t row)
 
 /* Marks the row as a value of the variable, which has `count` values. */
 static void
-set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable, uint32_t count, standing at)
+set_value(import *m, uint32_t row, const debug_variable *v, vyre_scope variable, uint32_t count, row_position at)
 {
   uint32_t line, column;
   vyre_string file;
@@ -470,24 +470,24 @@ import_debug_finish(import *m)
   if (failed(m))
     return;
   for (uint32_t k = 0; k < m->debug_variables.count; k++)
-    if (!may_tell(m, variable_at(m, k)))
+    if (!count_values(m, variable_at(m, k)))
       leave_out(m);
   for (uint32_t k = 0; k < m->debug_sets.count; k++) {
     const set_row *s = AT(set_row, m->debug_sets, k);
     debug_variable *v = variable_at(m, s->leaf);
-    v->sets += tells(m, s);
+    v->sets += replaces_row(m, s);
   }
   for (uint32_t k = 0; k < m->debug_values.count && !failed(m); k++) {
     const debug_value *value = value_at(m, k);
     const debug_variable *v = variable_at(m, value->variable);
     if (!v->lost && value->kind == DEBUG_OWN)
-      set_value(m, value->row, v, v->scope, v->rows + v->sets * sets_for_one(m, v), standing_of(m, v, value->row));
+      set_value(m, value->row, v, v->scope, v->rows + v->sets * sets_per_set(m, v), position_of(m, v, value->row));
   }
   for (uint32_t k = 0; k < m->debug_sets.count && !failed(m); k++) {
     const set_row *s = AT(set_row, m->debug_sets, k);
     const debug_variable *v = variable_at(m, s->leaf);
-    if (tells(m, s))
-      set_value(m, s->row, v, v->scope, v->rows + v->sets, standing_of(m, v, s->row));
+    if (replaces_row(m, s))
+      set_value(m, s->row, v, v->scope, v->rows + v->sets, position_of(m, v, s->row));
   }
   for (uint32_t k = 0; k < m->debug_variables.count && !failed(m); k++) {
     const debug_variable *v = variable_at(m, k);
@@ -496,7 +496,7 @@ import_debug_finish(import *m)
                                                   : 0;
     const uint32_t count = v->base == BASE_LEAVES ? v->rows + v->sets : *AT(uint32_t, m->debug_order, row);
     if (row && !v->lost)
-      set_value(m, row, v, v->scope, count, (standing){0, 0});
+      set_value(m, row, v, v->scope, count, (row_position){0, 0});
   }
 }
 
@@ -505,7 +505,7 @@ import_debug_lane_var(import *m, uint32_t variable, uint32_t var, uint32_t lane)
 {
   const debug_variable *v = variable_at(m, variable);
   if (!v->lost)
-    set_value(m, var, v, part_of(m, v->scope, lane), v->rows + v->sets, (standing){0, 0});
+    set_value(m, var, v, part_of(m, v->scope, lane), v->rows + v->sets, (row_position){0, 0});
 }
 
 /* The sets of the lanes replace the set, so they get its position. */
@@ -516,5 +516,5 @@ import_debug_lane_set(import *m, uint32_t variable, uint32_t set, uint32_t lane_
   const vyre_scope_info of_set = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){set}));
   const vyre_scope_info value = vyre_scope_get(m->module, of_set.values);
   if (of_set.values)
-    set_value(m, lane_set, v, part_of(m, v->scope, lane), v->rows + v->sets, (standing){value.order, value.depth});
+    set_value(m, lane_set, v, part_of(m, v->scope, lane), v->rows + v->sets, (row_position){value.order, value.depth});
 }

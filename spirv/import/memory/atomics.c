@@ -22,7 +22,7 @@ atomic_of(uint32_t instruction)
 }
 
 static bool
-takes_atomic(vyre_opcode op, vyre_type type)
+supports_atomic(vyre_opcode op, vyre_type type)
 {
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   return VYRE_TYPE_LANES(type) == 1 && vyre_class_has((vyre_class)vyre_op_infos[op].klass, kind) &&
@@ -49,7 +49,7 @@ import_atomic(import *m, uint32_t op, const uint32_t *words)
   if (!t)
     return false;
   vyre_type type = t->form == FORM_VALUE ? t->value : 0;
-  if (!import_is_plain_path(p) || import_is_read_only(AT(global, m->globals, p->first)->space) || !takes_atomic(atomic, type))
+  if (!import_is_plain_path(p) || import_is_read_only(AT(global, m->globals, p->first)->space) || !supports_atomic(atomic, type))
     return import_uncovered(m, "does not access %s of a buffer",
                             vyre_op_infos[atomic].klass == VYRE_CLASS_FLOAT ? "a float"
                                                                             : "a float, or an integer of 32 or 64 bits,");

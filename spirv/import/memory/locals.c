@@ -43,7 +43,7 @@ leaf_at(import *m, uint32_t index)
 
 /* Returns whether the row's region is open.  Inner regions have greater indices in `open`, and most rows are in one of the last. */
 static bool
-stands_open(const import *m, uint32_t row)
+is_region_open(const import *m, uint32_t row)
 {
   uint32_t parent = m->view->parent[row];
   if (parent == m->region || parent == m->program)
@@ -73,7 +73,7 @@ opaque_type(import *m, uint32_t row)
 }
 
 static uint32_t
-escaped(import *m, uint32_t row)
+escape_region(import *m, uint32_t row)
 {
   vyre_type type = VYRE_ROW_TYPE(m->view->op[row]);
   vyre_kind kind = VYRE_TYPE_KIND(type);
@@ -99,7 +99,7 @@ escaped(import *m, uint32_t row)
     *e = (struct escape){.row = row, .var = var};
     HASH_ADD(hh, m->escapes, row, sizeof(row), e);
   }
-  if (e->get == 0 || !stands_open(m, e->get))
+  if (e->get == 0 || !is_region_open(m, e->get))
     e->get = vyre_build_get(&m->b, (vyre_row){e->var}).id;
   return e->get;
 }
@@ -107,15 +107,15 @@ escaped(import *m, uint32_t row)
 bool
 import_is_visible(const import *m, uint32_t row)
 {
-  return stands_open(m, row);
+  return is_region_open(m, row);
 }
 
 uint32_t
 import_visible_from(import *m, uint32_t row)
 {
-  if (row == 0 || stands_open(m, row))
+  if (row == 0 || is_region_open(m, row))
     return row;
-  return escaped(m, row);
+  return escape_region(m, row);
 }
 
 /* ---- leaves ---- */
@@ -172,7 +172,7 @@ locals_undo(import *m, uint32_t mark)
 
 /* Adds the leaf to those that may have a var.  Vars are made at the end, when all gets are known. */
 static void
-want_var(import *m, uint32_t index)
+request_var(import *m, uint32_t index)
 {
   leaf *l = leaf_at(m, index);
   if (l->wanted)
@@ -186,7 +186,7 @@ want_var(import *m, uint32_t index)
 static void
 set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row, uint32_t next)
 {
-  want_var(m, index);
+  request_var(m, index);
   set_row *s = list_add(m, &m->sets, sizeof(set_row), 1);
   if (!s)
     return;
@@ -198,7 +198,7 @@ set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row, uint32_t next)
 uint32_t
 locals_get(import *m, uint32_t index)
 {
-  want_var(m, index);
+  request_var(m, index);
   leaf *l = leaf_at(m, index);
   uint32_t row = vyre_build(&m->b, VYRE_OP_get, l->type, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE).id;
   l->gets++;

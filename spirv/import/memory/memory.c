@@ -461,7 +461,7 @@ static bool
 is_debug(const import *m, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu;
-  return op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || import_says_nothing(m, words);
+  return op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || import_is_nonsemantic(m, words);
 }
 
 /* Finds the last word of the function that has each id, or a literal of the same value. */
@@ -506,7 +506,7 @@ only_store(import *m, const uint32_t *words)
 }
 
 bool
-import_take_stack(import *m, uint32_t id, uint32_t first)
+import_pop_stack(import *m, uint32_t id, uint32_t first)
 {
   const uint32_t made = m->stack.count - first;
   m->stack.count = first;
@@ -543,7 +543,7 @@ load_composite(import *m, const uint32_t *words, uint32_t operands)
     return (path || nothing) && import_set_memory(m, words[2], path, flags, load_imm(operands));
   }
   uint32_t first = m->stack.count;
-  return load_leaves(m, m->ids[words[3]].value, operands) && import_take_stack(m, words[2], first);
+  return load_leaves(m, m->ids[words[3]].value, operands) && import_pop_stack(m, words[2], first);
 }
 
 bool

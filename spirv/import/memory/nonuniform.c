@@ -19,7 +19,7 @@ is_nonuniform(const import *m, uint32_t id)
 
 /* Returns whether the instruction's result is nonuniform because of an operand. */
 static bool
-carries(const import *m, const uint32_t *words, uint32_t count, bool everything)
+inherits_nonuniform(const import *m, const uint32_t *words, uint32_t count, bool everything)
 {
   uint32_t last = 4, each = 1; /* operands are words 3 to `last` */
   switch (words[0] & 0xffffu) {
@@ -58,7 +58,7 @@ carries(const import *m, const uint32_t *words, uint32_t count, bool everything)
 }
 
 static bool
-take(import *m, uint32_t id)
+mark_nonuniform_id(import *m, uint32_t id)
 {
   if (id >= m->bound || (m->ids[id].flags & ID_NONUNIFORM))
     return false;
@@ -76,8 +76,8 @@ spread_call(import *m, const uint32_t *words, uint32_t count)
     return false;
   const function *f = AT(function, m->functions, info->value);
   for (uint32_t k = 0; k < f->param_count && 4 + k < count; k++)
-    changed |= is_nonuniform(m, words[4 + k]) && take(m, *AT(uint32_t, m->params, f->params + k));
-  return ((info->flags & ID_NONUNIFORM) && take(m, words[2])) || changed;
+    changed |= is_nonuniform(m, words[4 + k]) && mark_nonuniform_id(m, *AT(uint32_t, m->params, f->params + k));
+  return ((info->flags & ID_NONUNIFORM) && mark_nonuniform_id(m, words[2])) || changed;
 }
 
 static bool
@@ -89,9 +89,9 @@ spread_function(import *m, const function *f, bool everything)
     if (op == SpvOpFunctionCall)
       changed |= spread_call(m, words, count);
     else if (op == SpvOpReturnValue)
-      changed |= count > 1 && is_nonuniform(m, words[1]) && take(m, f->id);
-    else if (carries(m, words, count, everything))
-      changed |= take(m, words[2]);
+      changed |= count > 1 && is_nonuniform(m, words[1]) && mark_nonuniform_id(m, f->id);
+    else if (inherits_nonuniform(m, words, count, everything))
+      changed |= mark_nonuniform_id(m, words[2]);
   }
   return changed;
 }

@@ -9,7 +9,7 @@
 #include "spirv/import/import.h"
 
 pointer *
-import_no_pointer(import *m, uint32_t id)
+import_fail_pointer(import *m, uint32_t id)
 {
   const id_info *info = import_id(m, id);
   if (!info)
@@ -445,7 +445,7 @@ index_row(import *m, uint32_t id)
 
 /* Appends one step of p into type t, to the last of the steps. */
 static bool
-take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
+append_step(import *m, pointer *p, const spv_type *t, uint32_t id)
 {
   uint32_t index, leaf_index, row = 0;
   const bool literal = import_literal(m, id, &index);
@@ -489,7 +489,7 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
 
 /* Appends the last step of p, from an opaque value to a component of the result's pointee type. */
 static bool
-take_component(import *m, pointer *p, const uint32_t *words, uint32_t k)
+append_component(import *m, pointer *p, const uint32_t *words, uint32_t k)
 {
   const spv_type *leads = m->ids[words[2]].t;
   const bool is_private = p->base == BASE_BUFFER && AT(global, m->globals, p->first)->space == VYRE_SPACE_PRIVATE;
@@ -521,7 +521,7 @@ import_access_chain(import *m)
   p->access |= m->ids[words[2]].flags & ID_NONUNIFORM ? POINTER_NONUNIFORM : 0;
   for (uint32_t k = 4; k < count; k++) {
     const spv_type *t = import_type(m, p->type);
-    if (!t || !(import_is_opaque_type(t) ? take_component(m, p, words, k) : take_step(m, p, t, words[k])))
+    if (!t || !(import_is_opaque_type(t) ? append_component(m, p, words, k) : append_step(m, p, t, words[k])))
       return false;
   }
   const spv_type *t = m->ids[words[2]].t;

@@ -15,13 +15,13 @@ import_op_name(uint32_t op)
 }
 
 bool
-import_lacks(import *m, uint32_t words)
+import_fail_words(import *m, uint32_t words)
 {
   return import_fail(m, "%u words, but the instruction needs at least %u", m->words[m->at] >> 16, words);
 }
 
 id_info *
-import_no_id(import *m, uint32_t id)
+import_fail_id(import *m, uint32_t id)
 {
   if (id == 0 || id >= m->bound)
     import_fail(m, "id %u is outside of the bound %u", id, m->bound);
@@ -31,7 +31,7 @@ import_no_id(import *m, uint32_t id)
 }
 
 bool
-import_not_defined(import *m, uint32_t id)
+import_fail_definition(import *m, uint32_t id)
 {
   if (id == 0 || id >= m->bound)
     return import_fail(m, "id %u is outside of the bound %u", id, m->bound);
@@ -39,7 +39,7 @@ import_not_defined(import *m, uint32_t id)
 }
 
 bool
-import_part(import *m)
+import_fail_truncated(import *m)
 {
   return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", m->words[m->at] >> 16,
                      m->word_count - m->at);

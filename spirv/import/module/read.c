@@ -113,7 +113,7 @@ free_all(import *m)
 }
 
 static uint32_t
-swapped(uint32_t word)
+swap_bytes(uint32_t word)
 {
   return word >> 24 | (word >> 8 & 0xff00u) | (word << 8 & 0xff0000u) | word << 24;
 }
@@ -125,12 +125,12 @@ vyre_spirv_is(const void *data, size_t size)
   if (size < sizeof(magic))
     return false;
   memcpy(&magic, data, sizeof(magic));
-  return magic == SpvMagicNumber || swapped(magic) == SpvMagicNumber;
+  return magic == SpvMagicNumber || swap_bytes(magic) == SpvMagicNumber;
 }
 
 /* Sets `words` in the host's byte order.  Uses the caller's memory if it is aligned and has that order; otherwise copies it. */
 static bool
-take_words(import *m, const void *data, size_t size)
+set_words(import *m, const void *data, size_t size)
 {
   if (!vyre_spirv_is(data, size))
     return import_fail(m, "not a SPIR-V module, because it does not begin with the magic number 0x07230203\n"
@@ -157,7 +157,7 @@ take_words(import *m, const void *data, size_t size)
   memcpy(m->words, data, size);
   if (magic != SpvMagicNumber)
     for (uint32_t i = 0; i < count; i++)
-      m->words[i] = swapped(m->words[i]);
+      m->words[i] = swap_bytes(m->words[i]);
   return true;
 }
 
@@ -422,7 +422,7 @@ read_entries(void *argument)
 static void
 read_all(import *m, const void *data, size_t size)
 {
-  if (!take_words(m, data, size) || !read_header(m))
+  if (!set_words(m, data, size) || !read_header(m))
     return;
   vyre_module_reserve(m->module, m->word_count * 4); /* sixteen rows per instruction of about four words, without inlining */
   if (!make_ids(m) || !add_input(m))
@@ -445,7 +445,7 @@ import m = {.module = module, .view = vyre_module_view(module), .allocator = vyr
   m.chunk_bytes = m.chunk_left;
   if (!why)
     read_all(&m, data, size);
-  else if (take_words(&m, data, size) && read_header(&m) && add_input(&m))
+  else if (set_words(&m, data, size) && read_header(&m) && add_input(&m))
     import_uncovered(&m, "%s", why);
   if (m.uncovered)
     import_verbatim(&m, last ? m.view->next[last] : m.view->first[0], types);

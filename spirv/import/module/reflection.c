@@ -22,7 +22,7 @@ typedef struct reflector {
 } reflector;
 
 static bool
-put(reflector *r, vyre_reflected kind, const uint32_t *words, uint32_t count)
+append_record(reflector *r, vyre_reflected kind, const uint32_t *words, uint32_t count)
 {
   if (!list_add_word(r->m, &r->record, (uint32_t)kind | count << 8))
     return false;
@@ -64,7 +64,8 @@ put_struct(reflector *r, uint32_t variable, uint32_t type)
   r->search++;
   r->path[0] = variable;
   r->depth = 1;
-  return t && t->form == FORM_POINTER && find_struct(r, t->element, type) && put(r, VYRE_REFLECTED_STRUCT, r->path, r->depth);
+  return t && t->form == FORM_POINTER && find_struct(r, t->element, type) &&
+         append_record(r, VYRE_REFLECTED_STRUCT, r->path, r->depth);
 }
 
 static bool
@@ -94,7 +95,7 @@ put_constant(reflector *r, uint32_t id)
   } else if (op != SpvOpConstantFalse && op != SpvOpConstantNull) {
     return false;
   }
-  return put(r, VYRE_REFLECTED_CONSTANT, operands, 3);
+  return append_record(r, VYRE_REFLECTED_CONSTANT, operands, 3);
 }
 
 /* Puts the name of the entry point whose function is `id`. */
@@ -106,7 +107,7 @@ put_entry(reflector *r, uint32_t id)
     const entry *e = AT(entry, m->entries, i);
     size_t length;
     if (e->function == id && import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length))
-      return put(r, VYRE_REFLECTED_ENTRY, m->words + e->word + 3, (uint32_t)(length / 4 + 1));
+      return append_record(r, VYRE_REFLECTED_ENTRY, m->words + e->word + 3, (uint32_t)(length / 4 + 1));
   }
   return false;
 }
@@ -116,8 +117,8 @@ put_variable(reflector *r, uint32_t id)
 {
   uint32_t builtin;
   if (import_decoration(r->m, id, SpvDecorationBuiltIn, &builtin))
-    return put(r, VYRE_REFLECTED_BUILTIN, &builtin, 1);
-  return put(r, VYRE_REFLECTED_VARIABLE, &id, 1);
+    return append_record(r, VYRE_REFLECTED_BUILTIN, &builtin, 1);
+  return append_record(r, VYRE_REFLECTED_VARIABLE, &id, 1);
 }
 
 /* Puts an operand.  A struct is found from `variable` or, if that is 0, from the first variable that contains it. */
@@ -129,13 +130,13 @@ put_id(reflector *r, uint32_t id, uint32_t variable)
   uint32_t type = VYRE_TYPE(VYRE_VOID, 1);
   switch ((id_kind)info->kind) {
   case ID_STRING:
-    return put(r, VYRE_REFLECTED_STRING, &id, 1);
+    return append_record(r, VYRE_REFLECTED_STRING, &id, 1);
   case ID_CONSTANT:
     return put_constant(r, id);
   case ID_GLOBAL:
     return put_variable(r, id);
   case ID_GROUP:
-    return put(r, VYRE_REFLECTED_INSTRUCTION, &id, 1);
+    return append_record(r, VYRE_REFLECTED_INSTRUCTION, &id, 1);
   case ID_TYPE:
     if (is_struct(m, id)) {
       for (uint32_t k = 0; k < m->variables.count && !variable; k++)
@@ -146,7 +147,7 @@ put_id(reflector *r, uint32_t id, uint32_t variable)
     if (info->t->form != FORM_VOID && (info->t->form != FORM_VALUE || import_is_opaque_type(info->t)))
       return false;
     type = info->t->form == FORM_VALUE ? info->t->value : type;
-    return put(r, VYRE_REFLECTED_TYPE, &type, 1);
+    return append_record(r, VYRE_REFLECTED_TYPE, &type, 1);
   default:
     return put_entry(r, id);
   }
@@ -177,8 +178,8 @@ keep_instruction(reflector *r, const uint32_t *words, uint32_t count)
   if (!name || strncmp(name, "NonSemantic.", 12) != 0 || m->ids[words[1]].t->form != FORM_VOID)
     return false;
   r->record.count = 0;
-  bool right =
-      put(r, VYRE_REFLECTED_NAME, m->words + set + 2, (uint32_t)(length / 4 + 1)) && put(r, VYRE_REFLECTED_LITERAL, words + 4, 1);
+  bool right = append_record(r, VYRE_REFLECTED_NAME, m->words + set + 2, (uint32_t)(length / 4 + 1)) &&
+               append_record(r, VYRE_REFLECTED_LITERAL, words + 4, 1);
   for (uint32_t k = 5; k < count && right; k++)
     right = put_id(r, words[k], 0);
   return right && keep(r, SpvOpExtInst, words[2]);
@@ -190,7 +191,8 @@ keep_decoration(reflector *r, const uint32_t *words, uint32_t count, uint32_t fr
 {
   const uint32_t op = words[0] & 0xffffu, literals = op == SpvOpMemberDecorateString ? 2 : 1;
   r->record.count = 0;
-  bool right = put_id(r, words[1], from) && put(r, VYRE_REFLECTED_LITERAL, words + 2, op == SpvOpDecorateId ? literals : count - 2);
+  bool right = put_id(r, words[1], from) &&
+               append_record(r, VYRE_REFLECTED_LITERAL, words + 2, op == SpvOpDecorateId ? literals : count - 2);
   for (uint32_t k = 3; k < count && right && op == SpvOpDecorateId; k++)
     right = put_id(r, words[k], 0);
   return right && keep(r, op, 0);

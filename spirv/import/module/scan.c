@@ -218,7 +218,7 @@ scan_no_result(import *m, const uint32_t *words)
 {
   if ((words[0] & 0xffffu) == SpvOpFunction)
     return import_fail(m, "a function inside of another function");
-  return import_needs(m, 3) && import_type(m, words[1]) && import_not_defined(m, words[2]);
+  return import_needs(m, 3) && import_type(m, words[1]) && import_fail_definition(m, words[2]);
 }
 
 static bool
@@ -265,7 +265,7 @@ scan_call(import *m, function *f)
 
 /* Returns whether the OpExtInst is non-semantic, and drops it if it is not debug information. */
 static bool
-says_nothing(import *m, const uint32_t *words, uint32_t count)
+drop_nonsemantic(import *m, const uint32_t *words, uint32_t count)
 {
   if (count <= 3 || words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
     return false;
@@ -279,7 +279,7 @@ static inline bool
 scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
-  if (kind == SCAN_EXTENDED && says_nothing(m, words, count)) {
+  if (kind == SCAN_EXTENDED && drop_nonsemantic(m, words, count)) {
     f->debug_words += count;
     return true; /* allowed anywhere */
   }
@@ -347,7 +347,7 @@ scan_function(import *m, function *f)
     m->at = at;
     count = head >> 16;
     if (count - 1 >= end - at)
-      return import_part(m);
+      return import_fail_truncated(m);
     uint32_t kind, shape;
     if (op < sizeof(scan_kinds)) {
       kind = scan_kinds[op];

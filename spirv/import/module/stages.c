@@ -82,7 +82,7 @@ find_declarations(stages *s)
 }
 
 static bool
-mark(import *m, uint32_t id, uint8_t bit)
+mark_id(import *m, uint32_t id, uint8_t bit)
 {
   if (id == 0 || id >= m->bound)
     return import_fail(m, "id %u is outside of the bound %u", id, m->bound);
@@ -111,7 +111,7 @@ mark_ids(stages *s)
   if (op == SpvOpSwitch && declares_wide(m))
     return import_uncovered(m, "not supported in other stages than compute if integers may have 64 bits");
   for (uint32_t k = 1; k < count; k++)
-    if (s->kinds[k] != VYRE_WORD_KIND_LITERAL && !mark(m, words[k], NEEDED))
+    if (s->kinds[k] != VYRE_WORD_KIND_LITERAL && !mark_id(m, words[k], NEEDED))
       return false;
   return true;
 }
@@ -123,7 +123,7 @@ walk(stages *s, uint32_t start, uint32_t end, uint8_t bit)
   for (m->at = start; m->at < end; m->at += m->words[m->at] >> 16) {
     const uint32_t *words = m->words + m->at;
     const bool calls = (words[0] & 0xffffu) == SpvOpFunctionCall;
-    if (bit == NEEDED ? !mark_ids(s) : calls && (!import_needs(m, 4) || !mark(m, words[3], bit)))
+    if (bit == NEEDED ? !mark_ids(s) : calls && (!import_needs(m, 4) || !mark_id(m, words[3], bit)))
       return false;
   }
   return true;
@@ -273,7 +273,7 @@ keep_words(import *m, uint32_t start, uint32_t end)
 }
 
 static bool
-keep(const stages *s)
+keep_needed(const stages *s)
 {
   import *m = s->m;
   for (uint32_t k = 0; k < s->declarations.count; k++) {
@@ -306,14 +306,14 @@ import_stages(import *m)
   if (!find_bodies(&s) || !find_declarations(&s))
     return false;
   for (uint32_t k = 0; k < m->entries.count; k++)
-    if (!mark(m, AT(entry, m->entries, k)->function, CALLED))
+    if (!mark_id(m, AT(entry, m->entries, k)->function, CALLED))
       return false;
   for (uint32_t k = 0; k < m->stages.count; k++) {
     m->at = *AT(uint32_t, m->stages, k);
     if (!mark_ids(&s))
       return false;
   }
-  const bool done = reach(&s, CALLED) && reach(&s, NEEDED) && mark_declarations(&s) && name_entries(&s) && keep(&s);
+  const bool done = reach(&s, CALLED) && reach(&s, NEEDED) && mark_declarations(&s) && name_entries(&s) && keep_needed(&s);
   m->at = first;
   return done;
 }

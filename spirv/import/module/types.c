@@ -10,7 +10,7 @@
 #include <string.h>
 
 spv_type *
-import_no_type(import *m, uint32_t id)
+import_fail_type(import *m, uint32_t id)
 {
   if (import_id(m, id))
     import_fail(m, "id %u is not a type", id);

@@ -333,7 +333,7 @@ extract(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
   if (import_is_in_memory(m->ids[type].t))
     return import_set_memory(m, id, path, 0, 0);
   const uint32_t first = m->stack.count;
-  return import_value_type(m, type) && import_tree(m, path, type, 0, 0, NULL) && import_take_stack(m, id, first);
+  return import_value_type(m, type) && import_tree(m, path, type, 0, 0, NULL) && import_pop_stack(m, id, first);
 }
 
 static bool
@@ -373,7 +373,7 @@ select_value(import *m, uint32_t id, const uint32_t *args)
 }
 
 bool
-import_takes_memory(const import *m, uint32_t type_id, uint32_t from)
+import_uses_memory(const import *m, uint32_t type_id, uint32_t from)
 {
   return import_is_in_memory(m->ids[type_id].t) ||
          (from < m->bound && m->ids[from].kind >= ID_CONSTANT && m->ids[from].t && import_is_in_memory(m->ids[from].t));

@@ -132,7 +132,7 @@ static inline bool
 instruction(import *m, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
-  if (m->has_opaque && import_takes_opaque(m, op, words, count))
+  if (m->has_opaque && import_needs_opaque(m, op, words, count))
     return import_opaque(m);
   switch (op) {
   case SpvOpLine:

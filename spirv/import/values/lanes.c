@@ -11,7 +11,7 @@
 
 /* Gets the lanes of a value as rows. */
 static void
-take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *out)
+extract_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *out)
 {
   const vyre_view *v = m->view;
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
@@ -22,7 +22,7 @@ take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *o
     for (uint32_t k = 0; k < 3 && operands[k]; k++) {
       const uint32_t lanes = VYRE_TYPE_LANES(import_row_type(m, operands[k]));
       if (lanes > 1)
-        take_lanes(m, b, operands[k], lanes, out + n);
+        extract_lanes(m, b, operands[k], lanes, out + n);
       else
         out[n] = (vyre_row){operands[k]};
       n += lanes;
@@ -74,7 +74,7 @@ split_set(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
   const uint32_t count = VYRE_TYPE_LANES(l->type);
   vyre_builder b = builder_before(m, row);
   vyre_row lanes[4];
-  take_lanes(m, &b, m->view->b[row], count, lanes);
+  extract_lanes(m, &b, m->view->b[row], count, lanes);
   for (uint32_t k = 0; k < count; k++) {
     const uint32_t set = vyre_build_set(&b, vars[k], lanes[k]).id;
     if (l->debug)

@@ -145,7 +145,7 @@ import_make_opaque_type(import *m, uint32_t id)
 
 /* Returns whether an instruction that other files support has operands that they do not support. */
 bool
-import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
+import_needs_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
 {
   switch (op) {
   case SpvOpLoad:

@@ -65,7 +65,7 @@ check_scope(import *m, uint32_t id)
 }
 
 static bool
-takes_group(const group_op *g)
+has_group(const group_op *g)
 {
   return g->form == TAKES_COMBINE || g->form == TAKES_COUNT;
 }
@@ -127,7 +127,7 @@ static uint32_t
 build(import *m, const group_op *g, vyre_type result, uint32_t id, const uint32_t *args, uint32_t count)
 {
   const vyre_opcode op = (vyre_opcode)g->vyre;
-  const bool grouped = takes_group(g);
+  const bool grouped = has_group(g);
   uint32_t imm = 0, a = 0, b = 0;
   vyre_type made = BOOL;
   if (grouped && !group_of(m, args, count, &imm))
@@ -179,7 +179,7 @@ import_subgroup(import *m, uint32_t op)
   const uint32_t *words = m->words + m->at;
   const group_op *g = find(op);
   const uint32_t first = g->khr ? 3 : 4;
-  if (!import_needs(m, first + vyre_op_infos[g->vyre].operands + takes_group(g)) || (!g->khr && !check_scope(m, words[3])))
+  if (!import_needs(m, first + vyre_op_infos[g->vyre].operands + has_group(g)) || (!g->khr && !check_scope(m, words[3])))
     return false;
   const spv_type *t = import_value_type(m, words[1]);
   if (!t)

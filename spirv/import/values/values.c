@@ -414,7 +414,7 @@ select_value(import *m, uint32_t type_id, uint32_t id, const uint32_t *args)
 }
 
 static bool
-dynamic(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args)
+access_lane(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args)
 {
   bool extracts = op == SpvOpVectorExtractDynamic;
   uint32_t vector = import_row(m, args[0]), scalar = extracts ? 0 : import_row(m, args[1]),
@@ -454,7 +454,7 @@ import_composite(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   const spv_type *t = import_type(m, type_id);
   if (!t)
     return false;
-  if (import_takes_memory(m, type_id, count ? args[0] : 0))
+  if (import_uses_memory(m, type_id, count ? args[0] : 0))
     return import_aggregate(m, op, type_id, id, args, count);
   spv_value v;
   switch (op) {
@@ -470,7 +470,7 @@ import_composite(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
     return select_value(m, type_id, id, args);
   case SpvOpVectorExtractDynamic:
   case SpvOpVectorInsertDynamic:
-    return dynamic(m, op, type_id, id, args);
+    return access_lane(m, op, type_id, id, args);
   default: /* OpCopyObject, OpCopyLogical */
     if (!import_value(m, args[0], &v))
       return false;
