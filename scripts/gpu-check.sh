@@ -315,7 +315,7 @@ ratios() {
 }
 
 # ---- all of it -----------------------------------------------------------------------------------------------------------
-has_target() { "$here/bin/vyre-run" -help | sed -n '/^Where programs run/,$p' | grep -q "^  $1 "; }
+has_target() { "$here/bin/vyre-run" -help | sed -n '/^Names of targets:/,$p' | grep -q "^  $1 "; }
 
 if [ -z "$targets" ]; then
   for name in vulkan cuda; do

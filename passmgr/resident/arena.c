@@ -201,11 +201,11 @@ list_blocks(sequence *s)
 {
   for (uint32_t i = 0; i < s->block_count; i++) {
     const sequence_block *b = &s->blocks[i];
-    if (b->column && !b->goes_up)
+    if (b->column && !b->is_uploaded)
       add_fill(s, b->at, b->words);
-    else if (b->goes_up && !(b->column ? s->device->columns[b->number].holds : is_zero(b)))
+    else if (b->is_uploaded && !(b->column ? s->device->columns[b->number].holds : is_zero(b)))
       add_upload(s, b->at, b->words, b->host);
-    if (b->comes_down && b->words)
+    if (b->is_read_back && b->words)
       s->reads[s->read_count++] = (vyre_read){words_at(s, b->at, b->words), b->host};
   }
 }

@@ -71,7 +71,7 @@ call_rows(const sequence *s, const plan_step *from, const vyre_phase *phase, vyr
 {
   const uint32_t rows = s->rows.view->rows;
   out->groups[0] = rows - 1;
-  out->first = vyre_plan_goes_down(phase) ? rows - from->first - from->count : from->first - 1;
+  out->first = vyre_plan_is_downward(phase) ? rows - from->first - from->count : from->first - 1;
   out->count = from->count;
   return vyre_device_function(s->device, &phase->rows, phase->rows, phase->direction != VYRE_DIRECTION_FLAT, phase->use_count,
                               s->members[from->pass].context->record->pass.name, &out->kernel);

@@ -88,13 +88,13 @@ vyre_plan_rows_part(plan_rows *r, uint32_t threads)
 /* ---- facts of phases ----------------------------------------------------------------------------------------------------- */
 
 static bool
-goes_by_depth(uint32_t direction)
+is_by_depth(uint32_t direction)
 {
   return direction == VYRE_DIRECTION_INWARD || direction == VYRE_DIRECTION_OUTWARD;
 }
 
 bool
-vyre_plan_goes_down(const vyre_phase *phase)
+vyre_plan_is_downward(const vyre_phase *phase)
 {
   return phase->direction == VYRE_DIRECTION_DOWN || phase->direction == VYRE_DIRECTION_OUTWARD;
 }
@@ -166,11 +166,11 @@ vyre_plan_number_of_while(const vyre_phases *phases, uint32_t step)
   return number;
 }
 
-/* ---- how a step goes ----------------------------------------------------------------------------------------------------- */
+/* ---- forms of steps ------------------------------------------------------------------------------------------------------- */
 
 /* Returns whether the step runs as PLAN_ROWS: a flat phase, or on the CPU a phase in program order. */
 static bool
-goes_by_rows(const plan *p, const plan_pass *pass, uint32_t step)
+runs_by_rows(const plan *p, const plan_pass *pass, uint32_t step)
 {
   const plan_rows *r = p->rows;
   if (phase_of(pass->phases, step)->direction == VYRE_DIRECTION_FLAT)
@@ -181,7 +181,7 @@ goes_by_rows(const plan *p, const plan_pass *pass, uint32_t step)
 
 /* Returns whether the step runs with a workgroup for each program. */
 static bool
-goes_by_program(const plan *p, const plan_pass *pass, uint32_t step)
+runs_by_program(const plan *p, const plan_pass *pass, uint32_t step)
 {
   const vyre_phases *phases = pass->phases;
   const bool is_levels = phases->steps[step].kind == VYRE_STEP_LEVELS;
@@ -190,7 +190,7 @@ goes_by_program(const plan *p, const plan_pass *pass, uint32_t step)
 }
 
 bool
-vyre_plan_goes_by_old_levels(const plan *p, const plan_pass *pass)
+vyre_plan_uses_old_levels(const plan *p, const plan_pass *pass)
 {
   const vyre_phases *phases = pass->phases;
   bool does = false;
@@ -199,7 +199,7 @@ vyre_plan_goes_by_old_levels(const plan *p, const plan_pass *pass)
     if (s->kind > VYRE_STEP_LEVELS)
       continue;
     const bool own = s->kind == VYRE_STEP_LEVELS && s->times;
-    does = does || (!own && !goes_by_rows(p, pass, i) && !goes_by_depth(phase_of(phases, i)->direction) && is_rewired(pass, i));
+    does = does || (!own && !runs_by_rows(p, pass, i) && !is_by_depth(phase_of(phases, i)->direction) && is_rewired(pass, i));
     if (s->kind == VYRE_STEP_LEVELS)
       i = s->end - 1;
   }
@@ -210,7 +210,7 @@ static const uint32_t *
 key_of(const plan *p, const plan_pass *pass, uint32_t step)
 {
   const vyre_phase_step *s = &pass->phases->steps[step];
-  const bool by_depth = goes_by_depth(phase_of(pass->phases, step)->direction), own = s->kind == VYRE_STEP_LEVELS && s->times;
+  const bool by_depth = is_by_depth(phase_of(pass->phases, step)->direction), own = s->kind == VYRE_STEP_LEVELS && s->times;
   return own ? pass->memory[s->memory].data : by_depth ? p->rows->view->depth : p->rows->view->level;
 }
 
@@ -285,9 +285,9 @@ vyre_plan_add_orders(plan *p, const plan_pass *pass)
   const vyre_phases *phases = pass->phases;
   for (uint32_t i = 0; i < phases->step_count; i++) {
     const vyre_phase_step *s = &phases->steps[i];
-    if (s->kind > VYRE_STEP_LEVELS || goes_by_rows(p, pass, i))
+    if (s->kind > VYRE_STEP_LEVELS || runs_by_rows(p, pass, i))
       continue;
-    const plan_order wanted = {.key = key_of(p, pass, i), .by_program = goes_by_program(p, pass, i)};
+    const plan_order wanted = {.key = key_of(p, pass, i), .by_program = runs_by_program(p, pass, i)};
     if (find_order(p, wanted.key, wanted.by_program) == p->order_count) {
       if (!vyre_grow(p->allocator, &p->orders, &p->order_capacity, p->order_count + 1, sizeof *p->orders))
         return false;
@@ -357,7 +357,7 @@ static void
 add_levels(planner *w, uint32_t step, const plan_order *o)
 {
   const vyre_phase_step *s = &w->pass->phases->steps[step];
-  const bool down = vyre_plan_goes_down(phase_of(w->pass->phases, step));
+  const bool down = vyre_plan_is_downward(phase_of(w->pass->phases, step));
   w->order = o;
   for (uint32_t i = 0; i < o->levels; i++) {
     w->level = down ? o->levels - 1 - i : i;
@@ -374,11 +374,11 @@ add_phase(planner *w, uint32_t step)
 {
   const plan *p = w->p;
   const vyre_phase_step *s = &w->pass->phases->steps[step];
-  if (goes_by_rows(p, w->pass, step)) {
+  if (runs_by_rows(p, w->pass, step)) {
     add_rows(w, s->phase);
     return;
   }
-  const bool by_program = goes_by_program(p, w->pass, step), of_levels = s->kind == VYRE_STEP_LEVELS;
+  const bool by_program = runs_by_program(p, w->pass, step), of_levels = s->kind == VYRE_STEP_LEVELS;
   const uint32_t order = find_order(p, key_of(p, w->pass, step), by_program);
   const plan_order *o = &p->orders[order]; /* vyre_plan_add_orders made it */
   if (!by_program) {

@@ -92,12 +92,12 @@ void vyre_plan_rows_part(plan_rows *rows, uint32_t threads);
 /* Returns the number of `repeat while` before that step, or their total for `step` == step_count. */
 uint32_t vyre_plan_number_of_while(const vyre_phases *phases, uint32_t step);
 /* Returns whether the phase visits the rows from last to first, or levels from the highest on. */
-bool vyre_plan_goes_down(const vyre_phase *phase);
+bool vyre_plan_is_downward(const vyre_phase *phase);
 /* Returns whether each row's level is above the levels of its operands and below the number of rows. */
 bool vyre_plan_are_levels(const vyre_view *view, const uint32_t *level);
 bool vyre_plan_writes_operands(const vyre_phases *phases);
 /* Returns whether the pass uses levels of operands that an earlier phase or pass may have overwritten. */
-bool vyre_plan_goes_by_old_levels(const plan *p, const plan_pass *pass);
+bool vyre_plan_uses_old_levels(const plan *p, const plan_pass *pass);
 
 /* Adds the orders that the pass uses.  Returns false if an allocation failed. */
 bool vyre_plan_add_orders(plan *p, const plan_pass *pass);

@@ -54,11 +54,11 @@ add_block(sequence *s, const vyre_context *context, uint32_t index)
                          .words = buffer->bytes / sizeof(uint32_t),
                          .is_constant = memory->kind == VYRE_MEMORY_FACT || memory->kind == VYRE_MEMORY_TABLE,
                          .column = memory->kind == VYRE_MEMORY_COLUMN ? source : NULL,
-                         .goes_up = (memory->kind == VYRE_MEMORY_COLUMN && !source->provides) ||
-                                    memory->kind == VYRE_MEMORY_VERDICT || (is_given && memory->kind != VYRE_MEMORY_TABLE)};
+                         .is_uploaded = (memory->kind == VYRE_MEMORY_COLUMN && !source->provides) ||
+                                        memory->kind == VYRE_MEMORY_VERDICT || (is_given && memory->kind != VYRE_MEMORY_TABLE)};
   }
   const bool is_asked = memory->kind == VYRE_MEMORY_COUNTER || memory->kind == VYRE_MEMORY_VERDICT;
-  s->blocks[at].comes_down |=
+  s->blocks[at].is_read_back |=
       is_asked || (memory->kind == VYRE_MEMORY_COLUMN && vyre_phases_write(context->record->pass.phases, index));
   return at;
 }
@@ -290,7 +290,7 @@ check_old_levels(const sequence *s)
   for (uint32_t i = 0; i < s->count; i++) {
     const sequence_member *m = &s->members[i];
     const vyre_pass *pass = &m->context->record->pass;
-    if (!(pass->flags & VYRE_PASS_ANY_ORDER) && vyre_plan_goes_by_old_levels(&s->plan, &m->pass) &&
+    if (!(pass->flags & VYRE_PASS_ANY_ORDER) && vyre_plan_uses_old_levels(&s->plan, &m->pass) &&
         !vyre_plan_are_levels(s->rows.view, s->rows.view->level))
       return VYRE_ERROR(
           VYRE_CODE_INPUT,

@@ -20,7 +20,7 @@ typedef struct sequence_block {
   uint64_t at;                     /* word offset in the arena, except for constants */
   const vyre_phase_source *column; /* a column of the table or of an analysis; NULL for other memory */
   uint32_t number;                 /* of the column: its index in device->columns */
-  bool goes_up, comes_down;        /* uploaded, read back */
+  bool is_uploaded, is_read_back;  /* uploaded, read back */
 } sequence_block;
 
 /* A pass of the sequence. */

@@ -80,7 +80,7 @@ print_help(const char *format)
 {
   VYRE_TRY(console_help(&table, format, VYRE_VERSION));
   if (strcmp(format, "text") == 0) {
-    fputs("\nTargets:\n\n", stdout);
+    fputs("\nNames of targets:\n\n", stdout);
     for (const vyre_target_ops *const *at = vyre_targets; *at; at++)
       printf("  %-12s %s\n", (*at)->name, (*at)->summary);
   }

@@ -283,7 +283,7 @@ run_options_help(const run_options *o)
 {
   VYRE_TRY(console_help(&table, o->help, VYRE_VERSION));
   if (strcmp(o->help, "text") == 0) {
-    fputs("\nTargets:\n\n", stdout);
+    fputs("\nNames of targets:\n\n", stdout);
     run_targets_print();
   }
   return VYRE_OK;

@@ -192,7 +192,7 @@ enum {
   OPAQUE
 };
 
-static const uint8_t tells[VYRE_OP__COUNT] = {
+static const uint8_t surveys[VYRE_OP__COUNT] = {
     [VYRE_OP_var] = VAR,
     [VYRE_OP_get] = GET,
     [VYRE_OP_set] = SET,
@@ -230,7 +230,7 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
 enum { TAKES_ANY = false, TAKES_INT = true, TAKES_EITHER = true };
 
 /* Ops without an integer operand whose signedness affects the instruction. */
-static const bool takes_either[VYRE_OP__COUNT] = {
+static const bool accepts_either_sign[VYRE_OP__COUNT] = {
 #define SPV_OP(op, instruction, kinds, operands, sort, form, writer) [VYRE_OP_##op] = TAKES_##kinds,
 #define SPV_ALSO(op, instruction, kinds, operands, sort, form)
 #include "spirv/ops.def"
@@ -239,10 +239,10 @@ static const bool takes_either[VYRE_OP__COUNT] = {
 };
 
 static void
-survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
+survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
 {
   s->row = row;
-  switch (tell) {
+  switch (survey) {
   case VAR:
     s->has_vars = true;
     break;
@@ -302,11 +302,11 @@ survey_rows(vyre_spv *s)
   s->crossed.count = s->places.count = 0;
   s->nests = 0;
   for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
-    const uint32_t code = VYRE_ROW_OP(op[row]), tell = tells[code];
-    if (s->resigned && !takes_either[code] && !is_converted(s, row))
+    const uint32_t code = VYRE_ROW_OP(op[row]), survey = surveys[code];
+    if (s->resigned && !accepts_either_sign[code] && !is_converted(s, row))
       survey_exact(s, row);
-    if (tell != NOTHING)
-      survey_row(s, row, tell);
+    if (survey != NOTHING)
+      survey_row(s, row, survey);
   }
   survey_crossed(s);
   survey_places(s);
