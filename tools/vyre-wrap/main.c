@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wrap.h"
 
+#include "base/files/paths.h"
 #include "cli/options/console.h"
 
 #include <limits.h>
@@ -81,7 +82,7 @@ count_own(int argc, char **argv)
 static void
 find_optimizer(char path[PATH_MAX])
 {
-  const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+  const ssize_t length = readlink(path_of_program(), path, PATH_MAX - 1);
   path[length > 0 ? length : 0] = '\0';
   char *name = strrchr(path, '/');
   const size_t room = PATH_MAX - (size_t)(name ? name + 1 - path : 0);
@@ -139,7 +140,20 @@ optimize_output(const optimizer *by, const vyre_bytes *module)
   return status;
 }
 
-/* Runs the compiler and optimizes its outputs.  An error of the optimizer is reported with -v alone. */
+/* Optimizes the outputs among the files whose names are guesses, or are not.  Sets *found if there are any. */
+static vyre_status
+optimize_files(const optimizer *by, const wrap_files *files, bool guesses, bool *found)
+{
+  for (uint32_t i = 0; i < files->count; i++)
+    if (files->files[i].is_guess == guesses && wrap_file_is_output(&files->files[i])) {
+      *found = true;
+      VYRE_TRY(optimize_file(by, files->files[i].path));
+    }
+  return VYRE_OK;
+}
+
+/* Runs the compiler and optimizes its outputs.  Guessed names count only if no other output was found, because another compiler may
+ * write such a file at the same time.  An error of the optimizer is reported only with -v. */
 static vyre_status
 wrap(const wrap_options *o, char *const *compiler, int *code)
 {
@@ -152,11 +166,13 @@ wrap(const wrap_options *o, char *const *compiler, int *code)
   if (!status && *code != 0 && module.size)
     fwrite(module.data, 1, module.size, stdout);
   if (!status && *code == 0) {
-    if (module.size)
+    bool found = module.size > 0;
+    if (found)
       why = optimize_output(&by, &module);
-    for (uint32_t i = 0; i < files.count && !why; i++)
-      if (wrap_file_is_output(&files.files[i]))
-        why = optimize_file(&by, files.files[i].path);
+    if (!why)
+      why = optimize_files(&by, &files, false, &found);
+    if (!why && !found)
+      why = optimize_files(&by, &files, true, &found);
   }
   if (why && o->is_verbose)
     fprintf(stderr, "vyre-wrap: not optimized: %s\n", vyre_status_text(why));

@@ -9,6 +9,7 @@
 #include "base/files/names.h"
 #include "base/grow.h"
 #include "vyre/io.h"
+#include "vyre/spirv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,23 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SPIRV_MAGIC = 0x07230203, MOST_NESTING = 4 /* of files of arguments */ };
-
-bool
-wrap_is_spirv(const void *bytes, size_t size)
-{
-  uint32_t word = 0;
-  if (size < sizeof word)
-    return false;
-  memcpy(&word, bytes, sizeof word);
-  return word == SPIRV_MAGIC || word == __builtin_bswap32(SPIRV_MAGIC);
-}
+enum { MOST_NESTING = 4 /* of response files */ };
 
 static void
 read_state(wrap_file *file)
 {
   struct stat s;
-  file->is_there = stat(file->path, &s) == 0;
+  file->is_there = stat(file->path, &s) == 0 && S_ISREG(s.st_mode);
   if (file->is_there) {
     file->device = s.st_dev;
     file->number = s.st_ino;
@@ -49,9 +40,9 @@ are_equal_states(const wrap_file *a, const wrap_file *b)
          a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
 }
 
-/* Adds the path `folder` + `name` + `ending`, unless it is listed. */
+/* Adds the path `name` + `ending`.  A path that is listed already is a guess only if both are. */
 static vyre_status
-add(wrap_files *files, const char *name, const char *ending)
+add(wrap_files *files, const char *name, const char *ending, bool is_guess)
 {
   const size_t size = strlen(name) + strlen(ending) + 1;
   if (name[0] == '\0')
@@ -64,10 +55,11 @@ add(wrap_files *files, const char *name, const char *ending)
   snprintf(path, size, "%s%s", name, ending);
   for (uint32_t i = 0; i < files->count; i++)
     if (strcmp(files->files[i].path, path) == 0) {
+      files->files[i].is_guess &= is_guess;
       free(path);
       return VYRE_OK;
     }
-  files->files[files->count] = (wrap_file){.path = path};
+  files->files[files->count] = (wrap_file){.path = path, .is_guess = is_guess};
   read_state(&files->files[files->count++]);
   return VYRE_OK;
 }
@@ -78,17 +70,17 @@ static vyre_status
 add_argument(wrap_files *files, const char *argument)
 {
   const char *value = strchr(argument, '='), *name = path_name(argument), *dot = strrchr(name, '.');
-  VYRE_TRY(add(files, argument, ""));
+  VYRE_TRY(add(files, argument, "", false));
   if (value)
-    VYRE_TRY(add(files, value + 1, ""));
+    VYRE_TRY(add(files, value + 1, "", false));
   if (argument[0] == '-' || argument[0] == '/')
     for (size_t letters = 1; letters <= 2 && argument[letters]; letters++)
-      VYRE_TRY(add(files, argument + letters + 1, ""));
+      VYRE_TRY(add(files, argument + letters + 1, "", false));
   if (argument[0] == '-' || !dot)
     return VYRE_OK;
-  VYRE_TRY(add(files, name, ".spv"));
+  VYRE_TRY(add(files, name, ".spv", true));
   char *stem = strndup(name, (size_t)(dot - name));
-  vyre_status status = stem ? add(files, stem, ".spv") : VYRE_OUT_OF_MEMORY("for the names of outputs");
+  vyre_status status = stem ? add(files, stem, ".spv", true) : VYRE_OUT_OF_MEMORY("for the names of outputs");
   free(stem);
   return status;
 }
@@ -100,7 +92,7 @@ add_response(wrap_files *files, const char *path, uint32_t depth)
 {
   vyre_bytes text = {0};
   char *rest = NULL;
-  vyre_status status = vyre_file_read(path, &text);
+  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &text); /* not standard input, which is the compiler's */
   if (status) {
     vyre_status_free(status);
     return VYRE_OK;
@@ -122,7 +114,7 @@ wrap_files_list(char *const *arguments, wrap_files *out)
   *out = (wrap_files){0};
   vyre_status status = VYRE_OK;
   for (size_t i = 0; i < sizeof names / sizeof *names && !status; i++)
-    status = add(out, names[i], ".spv");
+    status = add(out, names[i], ".spv", true);
   for (char *const *at = arguments + 1; *at && !status; at++)
     status = (*at)[0] == '@' ? add_response(out, *at + 1, 0) : add_argument(out, *at);
   if (status)
@@ -134,16 +126,15 @@ bool
 wrap_file_is_output(const wrap_file *file)
 {
   wrap_file now = {.path = file->path};
-  struct stat s;
   char bytes[sizeof(uint32_t)];
   read_state(&now);
-  if (!now.is_there || are_equal_states(file, &now) || stat(file->path, &s) != 0 || !S_ISREG(s.st_mode))
+  if (!now.is_there || are_equal_states(file, &now))
     return false;
   const int descriptor = vyre_file_open(VYRE_FILE_HERE, file->path, VYRE_FILE_READS);
   const ssize_t got = descriptor < 0 ? -1 : read(descriptor, bytes, sizeof bytes);
   if (descriptor >= 0)
     close(descriptor);
-  return got == (ssize_t)sizeof bytes && wrap_is_spirv(bytes, sizeof bytes);
+  return got == (ssize_t)sizeof bytes && vyre_spirv_is(bytes, sizeof bytes);
 }
 
 void

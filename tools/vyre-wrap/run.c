@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wrap.h"
 
+#include "vyre/spirv.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -83,13 +85,13 @@ copy_output(int from, vyre_bytes *module)
       VYRE_TRY(vyre_bytes_append(module, piece, (size_t)got));
     if (is_copied) {
       write_bytes(STDOUT_FILENO, piece, (size_t)got);
-    } else if (module->size >= sizeof(uint32_t) && !wrap_is_spirv(module->data, module->size)) {
+    } else if (module->size >= sizeof(uint32_t) && !vyre_spirv_is(module->data, module->size)) {
       write_bytes(STDOUT_FILENO, module->data, module->size);
       module->size = 0;
       is_copied = true;
     }
   }
-  if (module->size > 0 && !wrap_is_spirv(module->data, module->size)) { /* fewer bytes than a word */
+  if (module->size > 0 && !vyre_spirv_is(module->data, module->size)) { /* fewer bytes than a word */
     write_bytes(STDOUT_FILENO, module->data, module->size);
     module->size = 0;
   }

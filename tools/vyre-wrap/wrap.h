@@ -12,8 +12,9 @@
 /* ---- outputs.c: files that the compiler writes -------------------------------------------------------------------------- */
 
 typedef struct wrap_file {
-  char *path; /* owned */
-  bool is_there;
+  char *path;                                          /* owned */
+  bool is_guess;                                       /* the name that a compiler chooses without -o, not a path of an argument */
+  bool is_there;                                       /* a regular file */
   uint64_t device, number, size, seconds, nanoseconds; /* of the file before the compiler ran, if it was there */
 } wrap_file;
 
@@ -28,8 +29,6 @@ VYRE_MUST_USE vyre_status wrap_files_list(char *const *arguments, wrap_files *ou
 /* Returns whether the file was written since wrap_files_list, and is a SPIR-V module. */
 bool wrap_file_is_output(const wrap_file *file);
 void wrap_files_free(wrap_files *files);
-/* Returns whether the bytes begin as a SPIR-V module. */
-bool wrap_is_spirv(const void *bytes, size_t size);
 
 /* ---- run.c: programs ----------------------------------------------------------------------------------------------------- */
 
