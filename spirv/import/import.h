@@ -54,6 +54,8 @@ import_builder_at(const import *m, uint32_t mark)
 /* ---- read.c ---- */
 /* Keeps the error if it is the first: "OpXxx at word N (file:line): ...".  Adds a fix if the message has none.  Returns false. */
 COLD bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
+/* Keeps the error that memory ran out, if it is the first.  Returns false. */
+COLD bool import_fail_memory(import *m);
 /* Fails as import_fail does, for a module that may be valid but that vyre does not support.  import_verbatim may then keep it. */
 #define import_uncovered(m, ...) ((m)->uncovered |= !(m)->status, import_fail((m), __VA_ARGS__))
 static inline bool
@@ -223,7 +225,7 @@ bool import_opaque(import *m);
 bool import_matrix_length(import *m, uint32_t type, uint32_t id, uint32_t matrix); /* OpCooperativeMatrixLengthNV of a type. */
 /* Loads through a pointer to a component of an opaque value if `row` is 0.  Otherwise stores `row` through it. */
 uint32_t import_access_component(import *m, uint32_t pointer_index, uint32_t row);
-bool import_opaque_constant(import *m, id_info *info, uint32_t id);
+bool import_opaque_constant(import *m, id_info *info);
 uint32_t import_opaque_null(import *m, uint32_t type, uint32_t op);
 bool import_same_leaves(import *m, uint32_t a, uint32_t b);
 

@@ -316,7 +316,7 @@ import_constant(import *m, id_info *info, uint32_t id)
   const uint32_t *words = m->words + info->def;
   uint32_t op = words[0] & 0xffffu;
   if (import_is_opaque_type(t)) {
-    if (!import_opaque_constant(m, info, id))
+    if (!import_opaque_constant(m, info))
       return false;
   } else if (op == SpvOpSpecConstantOp) {
     if (!make_operation(m, info, id))

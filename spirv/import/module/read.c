@@ -31,9 +31,17 @@ import_fail(import *m, const char *format, ...)
     import_line(m, at); /* import_scan does not read line instructions */
   if (m->where.file)
     snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->where.file), m->b.line);
-  const bool has_fix = m->uncovered || strstr(what, "\nFix: ") || strncmp(what, "out of memory", 13) == 0;
+  const bool has_fix = m->uncovered || strstr(what, "\nFix: ");
   m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s%s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
                          place, what, has_fix ? "" : "\nFix: check the module with spirv-val");
+  return false;
+}
+
+bool
+import_fail_memory(import *m)
+{
+  if (!m->status)
+    m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
   return false;
 }
 
@@ -51,11 +59,8 @@ add_chunk(import *m, size_t bytes)
 {
   size_t size = sizeof(chunk) + bytes;
   chunk *c = m->allocator->resize(m->allocator->user, NULL, 0, size);
-  if (!c) {
-    if (!m->status)
-      m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
-    return false;
-  }
+  if (!c)
+    return import_fail_memory(m);
   *c = (chunk){m->chunks, size};
   m->chunks = c;
   m->chunk_at = (char *)(c + 1);
@@ -82,11 +87,8 @@ list_grow(import *m, list *l, size_t size, uint32_t more)
   uint64_t need = (uint64_t)l->count + more, capacity = l->capacity ? (uint64_t)l->capacity * 2 : 64;
   while (capacity < need)
     capacity *= 2;
-  if (capacity > UINT32_MAX / 4) {
-    if (!m->status)
-      m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
-    return false;
-  }
+  if (capacity > UINT32_MAX / 4)
+    return import_fail_memory(m);
   void *data = import_memory_of(m, (size_t)capacity * size);
   if (!data)
     return false;

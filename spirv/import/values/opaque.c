@@ -375,7 +375,7 @@ set_result(import *m, uint32_t type, uint32_t id, vyre_row row)
 {
   const spv_type *t = import_type(m, type);
   if (!t || !row.id || failed(m))
-    return import_fail(m, "out of memory");
+    return import_fail_memory(m);
   if (t->form == FORM_VOID)
     return true;
   if (t->form == FORM_VALUE) {
@@ -406,7 +406,7 @@ build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, u
   const uint32_t operands = m->stack.count - first;
   vyre_row *rows = import_memory_of(m, (operands + 1) * sizeof(*rows));
   if (!rows || !made)
-    return import_fail(m, "out of memory");
+    return import_fail_memory(m);
   for (uint32_t k = 0; k < operands; k++)
     rows[k].id = *AT(uint32_t, m->stack, first + k);
   vyre_row row = vyre_build_opaque(&m->b, effect, made, rows, operands, flags);
@@ -515,7 +515,7 @@ composite_constant(import *m, const id_info *info)
 }
 
 bool
-import_opaque_constant(import *m, id_info *info, uint32_t id)
+import_opaque_constant(import *m, id_info *info)
 {
   const uint32_t *words = m->words + info->def;
   const uint32_t op = words[0] & 0xffffu;
@@ -539,7 +539,7 @@ import_opaque_constant(import *m, id_info *info, uint32_t id)
   }
   m->b = saved;
   if (!row)
-    return import_fail(m, "out of memory for constant %u", id);
+    return import_fail_memory(m);
   info->value = row;
   return !failed(m);
 }

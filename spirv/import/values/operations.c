@@ -431,7 +431,7 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
     break;
   }
   if (!row || failed(m))
-    return import_fail(m, "out of memory");
+    return import_fail_memory(m);
   import_set(m, id, row);
   return !failed(m);
 }
