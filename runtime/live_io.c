@@ -26,7 +26,7 @@ is_given_up(const vyre_mega_live *live, uint32_t slot)
   return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + IO_OP) == VYRE_MEGA_IO_GIVEN_UP;
 }
 
-/* Returns the region of an operation.  Returns NULL if there is none, and then the pump refuses the operation. */
+/* Returns the region that an operation names.  Returns NULL for a wrong number, and then the pump refuses the operation. */
 static const vyre_mega_region *
 region_of(const vyre_mega_live *live, const uint32_t *words)
 {

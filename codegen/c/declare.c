@@ -113,7 +113,7 @@ begin_unit(cgen *g, table *t)
   t->written++;
 }
 
-/* Writes the zero bytes up to the offset.  There are none between scalars of one kind. */
+/* Writes the zero bytes up to the offset.  Does nothing in a table of scalars of one kind, which has no gaps. */
 static void
 put_gap(cgen *g, table *t, uint64_t offset)
 {

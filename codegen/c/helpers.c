@@ -8,7 +8,7 @@
 
 static const cgen_helper *const tables[] = {cgen_integer_helpers, cgen_float_helpers, cgen_memory_helpers};
 
-/* Returns the helper of that name and kind, and its number.  Returns NULL if there is none. */
+/* Returns the helper of that name and kind, and its number.  Returns NULL if no helper has that name and kind. */
 static const cgen_helper *
 find(const char *name, size_t length, vyre_kind kind, uint32_t *out_number)
 {

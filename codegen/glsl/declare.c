@@ -299,7 +299,8 @@ is_local(const glsl *g, uint32_t row)
 
 /* ---- all ---- */
 
-/* Returns the first used specialization constant of that number other than `row`.  Returns 0 if there is none. */
+/* Returns the first used specialization constant of that number other than `row`.  Returns 0 if no other
+ * constant has it. */
 static uint32_t
 other_of_id(const glsl *g, uint32_t id, uint32_t row)
 {

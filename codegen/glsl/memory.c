@@ -139,7 +139,7 @@ is_outside(const glsl *g, uint32_t path)
   return false;
 }
 
-/* Writes "if (i < 4u) ", the condition of a guarded statement.  Returns false if there is none. */
+/* Writes "if (i < 4u) ", the condition of a guarded statement.  Returns false if the access needs no guard. */
 static bool
 guard(glsl *g, uint32_t path, uint32_t other)
 {

@@ -218,7 +218,8 @@ put_count(glsl *g, uint32_t row)
   glsl_put(g, ")");
 }
 
-/* Writes a case that GLSL leaves undefined, in a strict program.  Returns false if there is none. */
+/* Writes an op of a strict program with a guard for the operands that GLSL leaves undefined.  Returns false if the op needs no
+ * guard. */
 static bool
 put_guarded(glsl *g, uint32_t row)
 {

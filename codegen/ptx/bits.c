@@ -15,7 +15,8 @@ make(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b)
   return pgen_int_op(g, kind, name, sign, a, b);
 }
 
-/* Returns a count or a position, or -1 if there is none.  The instruction's result is a .u32 for every kind. */
+/* Returns a bit count, or the position of a bit, which is -1 if no bit is set.  The instruction's result is a .u32 for every kind.
+ */
 static reg
 position(gen *g, vyre_kind kind, const char *name, const char *sign, reg a)
 {

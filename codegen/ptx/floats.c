@@ -267,7 +267,8 @@ smooth(gen *g, vyre_kind kind, reg low, reg high, reg a)
 
 /* ---- functions ------------------------------------------------------------------------------------------------------------ */
 
-/* Returns an approximation to about 22 bits by one of the device's instructions.  Returns REG_NONE if there is none. */
+/* Returns an approximation to about 22 bits by an instruction of the device.  Returns REG_NONE for an op without such
+ * an instruction. */
 static reg
 approximate(gen *g, vyre_opcode op, reg a)
 {

@@ -76,7 +76,7 @@ typedef struct gen {
   const char *kernel;
 
   /* by row - program */
-  uint32_t *values; /* index in `regs` of its first register, 0 if there is none yet */
+  uint32_t *values; /* index in `regs` of the row's first register, or 0 before the row is defined */
   uint8_t *seen;    /* a float whose bits are used, not only its value */
   uint8_t *is_wide; /* a construct at whose end lanes reconverge */
   uint8_t *leaks;   /* a construct with a jump to beyond its end */

@@ -222,7 +222,7 @@ combine_in_order(gen *g, uint32_t row, uint32_t k)
 /* The source lanes of a parallel scan.  In step k the source is 2^k active lanes before this one, in its cluster. */
 typedef struct chain {
   uint32_t steps;
-  reg lanes[5], there[5]; /* lanes: itself if there is none */
+  reg lanes[5], there[5]; /* by step: the source lane, or this lane without a source; whether there is a source */
   reg last;               /* the last active lane of the cluster */
 } chain;
 

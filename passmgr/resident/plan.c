@@ -214,7 +214,7 @@ key_of(const plan *p, const plan_pass *pass, uint32_t step)
   return own ? pass->memory[s->memory].data : by_depth ? p->rows->view->depth : p->rows->view->level;
 }
 
-/* Returns order_count if there is none. */
+/* Returns the index of the order with that key, or order_count if the plan has no such order. */
 static uint32_t
 find_order(const plan *p, const uint32_t *key, bool by_program)
 {

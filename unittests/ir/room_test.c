@@ -276,7 +276,7 @@ static void
 skip_without_kept_memory(void)
 {
 #ifdef VYRE_SANITIZED
-  skip();
+  skip(); /* these builds keep no memory of destroyed modules */
 #endif
 }
 
