@@ -4,16 +4,18 @@
  * Most features follow from capabilities. The feature of an atomic depends on the type and the storage class of its pointer, and
  * that of a subgroup operation on its type. So kernels with such instructions get a second pass that records types. O(words).
  *
- * limits: ids up to SPIR-V's universal limit of 4194303. Pointers that are loaded, cast or made of integers or texels have no
- * recorded type, so atomics on them are checked by capabilities only.
+ * limits: ids up to SPIR-V's universal limit of 4194303. Atomics on texels are checked by capabilities only.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
+#define SPV_ENABLE_UTILITY_CODE
 #include <spirv/unified1/spirv.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+extern inline void SpvHasResultAndType(SpvOp, bool *, bool *); /* defined by the header */
 
 enum { HEADER_WORDS = 5, MOST_IDS = 0x400000 };
 
@@ -195,6 +197,7 @@ record_type(const vyre_kernel_desc *desc, size_t at, uint32_t length, known *ids
   const uint32_t op = 0xffffu & word_at(desc, at);
   const uint32_t first = length > 1 ? word_at(desc, at + 1) : 0, second = length > 2 ? word_at(desc, at + 2) : 0;
   const uint32_t width = second;
+  bool has_result, has_type;
   switch (op) {
   case SpvOpTypeInt:
     if (length > 2 && first < bound) {
@@ -220,20 +223,10 @@ record_type(const vyre_kernel_desc *desc, size_t at, uint32_t length, known *ids
       ids[first].type = word_at(desc, at + 3);
     }
     return;
-  case SpvOpVariable:
-  case SpvOpFunctionParameter:
-  case SpvOpFunctionCall:
-  case SpvOpAccessChain:
-  case SpvOpInBoundsAccessChain:
-  case SpvOpPtrAccessChain:
-  case SpvOpInBoundsPtrAccessChain:
-  case SpvOpCopyObject:
-  case SpvOpSelect:
-  case SpvOpPhi:
-    if (length > 2 && second < bound)
-      ids[second].type = first;
-    return;
   default:
+    SpvHasResultAndType((SpvOp)op, &has_result, &has_type);
+    if (has_result && has_type && length > 2 && second < bound)
+      ids[second].type = first;
     return;
   }
 }
@@ -269,6 +262,8 @@ check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at,
     need <<= 1;
   if (op == SpvOpAtomicFMinEXT || op == SpvOpAtomicFMaxEXT)
     need <<= 2;
+  if (ids[type < bound ? type : 0].storage_class == SpvStorageClassImage)
+    return VYRE_OK;
   const bool shared = need && ids[type].storage_class == SpvStorageClassWorkgroup;
   const uint32_t has = shared ? target->base.info.shared_atomics : target->base.info.storage_atomics;
   if ((need & ~has) == 0)
@@ -283,17 +278,19 @@ check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at,
   return missing_feature(target, desc, what, feature);
 }
 
-/* Returns whether the op is a subgroup operation that check_group checks by its result type. Ballots have 32-bit results. */
+/* Returns whether check_group checks the op: a subgroup operation on values of any type. Ballots have 32-bit results. */
 static bool
 is_group(uint32_t op)
 {
-  return (op >= SpvOpGroupNonUniformBroadcast && op <= SpvOpGroupNonUniformQuadSwap) || op == SpvOpGroupNonUniformRotateKHR;
+  return (op >= SpvOpGroupNonUniformAllEqual && op <= SpvOpGroupNonUniformQuadSwap) || op == SpvOpGroupNonUniformRotateKHR;
 }
 
 static vyre_status
 check_group(const vyre_target *target, const vyre_kernel_desc *desc, size_t at, uint32_t length, const known *ids, uint32_t bound)
 {
-  const uint32_t type = length > 1 ? word_at(desc, at + 1) : 0;
+  const bool is_equality = (0xffffu & word_at(desc, at)) == SpvOpGroupNonUniformAllEqual; /* its result is a bool */
+  const uint32_t value = is_equality && length > 4 ? word_at(desc, at + 4) : 0;
+  const uint32_t type = is_equality ? (value < bound ? ids[value].type : 0) : length > 1 ? word_at(desc, at + 1) : 0;
   if (type >= bound || !ids[type].is_extended || (target->base.info.features & VYRE_DEVICE_SUBGROUP_TYPES))
     return VYRE_OK;
   return missing_feature(target, desc, "a subgroup operation on integers that are not of 32 bits, or on f16",
@@ -318,7 +315,7 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
                       "vulkan: kernel '%s' has ids up to %u, but SPIR-V allows at most 4194303\n"
                       "Fix: the module is damaged; make it again",
                       desc->label, bound);
-  known *ids = vyre_take(&target->base.allocator, sizeof *ids * bound);
+  known *ids = vyre_allocate(&target->base.allocator, sizeof *ids * bound);
   if (!ids)
     return VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
   vyre_status status = VYRE_OK;
@@ -328,8 +325,7 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
       status = check_atomic(target, desc, at, length, ids, bound);
     else if (is_group(0xffffu & word_at(desc, at)))
       status = check_group(target, desc, at, length, ids, bound);
-    else
-      record_type(desc, at, length, ids, bound);
+    record_type(desc, at, length, ids, bound);
   }
   vyre_release(&target->base.allocator, ids, sizeof *ids * bound);
   return status;

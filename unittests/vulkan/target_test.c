@@ -152,7 +152,7 @@ TEST(a_capability_that_the_device_lacks_is_named)
 static const char atomic_text[] =
     "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %%main \"main\"\n"
     "OpExecutionMode %%main LocalSize 1 1 1\n"
-    "%%void = OpTypeVoid\n%%function = OpTypeFunction %%void\n%%u32 = OpTypeInt 32 0\n%%i64 = OpTypeInt 64 1\n"
+    "%%bool = OpTypeBool\n%%void = OpTypeVoid\n%%function = OpTypeFunction %%void\n%%u32 = OpTypeInt 32 0\n%%i64 = OpTypeInt 64 1\n"
     "%%f32 = OpTypeFloat 32\n%%f16 = OpTypeFloat 16\n%%halves = OpTypeVector %%f16 2\n"
     "%%zero = OpConstant %%u32 0\n%%one = OpConstant %%u32 1\n%%two = OpConstant %%u32 2\n%%three = OpConstant %%u32 3\n"
     "%%half = OpConstant %%f32 0.5\n%%long = OpConstant %%i64 7\n%%pair = OpConstantNull %%halves\n"
@@ -174,7 +174,8 @@ TEST(an_instruction_that_the_device_lacks_is_named)
                {"OpAtomicStore %z %two %zero %long", "needs an atomic on 64-bit integers in workgroup memory, "},
                {"%sum = OpGroupNonUniformIAdd %i64 %three Reduce %long",
                 "needs a subgroup operation on integers that are not of 32 bits, or on f16, "},
-               {"%sum = OpGroupNonUniformShuffle %halves %three %pair %one", "(shaderSubgroupExtendedTypes)"}};
+               {"%sum = OpGroupNonUniformShuffle %halves %three %pair %one", "(shaderSubgroupExtendedTypes)"},
+               {"%same = OpGroupNonUniformAllEqual %bool %three %long", "(shaderSubgroupExtendedTypes)"}};
   vyre_target *lacking = open_without(FEATURES);
   spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
