@@ -62,11 +62,7 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
 {
   const uint32_t *used = ctx->host->memory(ctx, "used", 0), *users = ctx->host->memory(ctx, "users", 0);
   (void)module;
-  if (*users)
-    ctx->host->count(ctx, "uses of the file's rules", *users);
-  for (uint32_t i = 0; i < built_in[RULES_TABLE_RULES]; i++)
-    if (used[i])
-      ctx->host->count(ctx, built_in_names[i], used[i]);
+  rules_report_uses(ctx, *users, used, built_in_names, built_in[RULES_TABLE_RULES]);
   return VYRE_OK;
 }
 

@@ -204,7 +204,7 @@ vyre_status
 rules_sweep_begin(rules_sweep *s)
 {
   VYRE_TRY(pin_rows(s));
-  s->used = s->host->alloc(s->ctx, sizeof(uint64_t) * (s->tables[0][RULES_TABLE_RULES] + 1));
+  s->used = s->host->alloc(s->ctx, sizeof(uint32_t) * (s->tables[0][RULES_TABLE_RULES] + 1));
   return s->used ? VYRE_OK : s->host->out_of_memory(s->ctx);
 }
 
@@ -226,15 +226,15 @@ rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t coun
 {
   s->host->count(s->ctx, "rows rewritten", s->rewritten);
   s->host->count(s->ctx, "operands replaced", s->replaced);
-  rules_sweep_report_rules(s, names, count);
+  rules_report_uses(s->ctx, s->users, s->used, names, count);
 }
 
 void
-rules_sweep_report_rules(const rules_sweep *s, const char *const *names, uint32_t count)
+rules_report_uses(vyre_pass_ctx *ctx, uint32_t users, const uint32_t *used, const char *const *names, uint32_t count)
 {
-  if (s->users)
-    s->host->count(s->ctx, "uses of the file's rules", s->users);
+  if (users)
+    ctx->host->count(ctx, "uses of the file's rules", users);
   for (uint32_t i = 0; i < count; i++)
-    if (s->used[i])
-      s->host->count(s->ctx, names[i], s->used[i]);
+    if (used[i])
+      ctx->host->count(ctx, names[i], used[i]);
 }

@@ -17,8 +17,9 @@ typedef struct rules_sweep {
   uint8_t *pinned;           /* a bit for each row, NULL if none is pinned */
   rules_scope scope;         /* facts of the current program */
   const uint32_t *tables[2]; /* the built-in table and the user's, which may be NULL */
-  uint64_t *used;            /* uses of each built-in rule */
-  uint64_t users, rewritten, replaced;
+  uint32_t *used;            /* uses of each built-in rule */
+  uint32_t users;            /* uses of the rules of the user's file */
+  uint64_t rewritten, replaced;
   bool changed, lost; /* lost: memory ran out */
 } rules_sweep;
 
@@ -73,7 +74,7 @@ vyre_status rules_read_user(vyre_pass_ctx *ctx, rules_use use, rules_table *out)
 
 /* Reports the counters of the sweep, and the uses of each rule, for -stats. */
 void rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t count);
-/* Reports only the uses of each rule. */
-void rules_sweep_report_rules(const rules_sweep *s, const char *const *names, uint32_t count);
+/* Reports the uses of the file's rules, and of each built-in rule, for -stats. */
+void rules_report_uses(vyre_pass_ctx *ctx, uint32_t users, const uint32_t *used, const char *const *names, uint32_t count);
 
 #endif

@@ -340,7 +340,7 @@ report(const simplifier *k)
   host->count(k->ctx, "gets replaced", k->gets);
   host->count(k->ctx, "loads with known values", k->loads);
   host->count(k->ctx, "rows removed", k->removed);
-  rules_sweep_report_rules(&k->s, built_in_names, built_in[RULES_TABLE_RULES]);
+  rules_report_uses(k->s.ctx, k->s.users, k->s.used, built_in_names, built_in[RULES_TABLE_RULES]);
 }
 
 static vyre_status
@@ -394,11 +394,7 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
   (void)module;
   if (*ctx->host->memory(ctx, "handles", 0) == 0)
     ctx->host->preserved(ctx, VYRE_VERSIONS);
-  if (*users)
-    ctx->host->count(ctx, "uses of the file's rules", *users);
-  for (uint32_t i = 0; i < built_in[RULES_TABLE_RULES]; i++)
-    if (used[i])
-      ctx->host->count(ctx, built_in_names[i], used[i]);
+  rules_report_uses(ctx, *users, used, built_in_names, built_in[RULES_TABLE_RULES]);
   return VYRE_OK;
 }
 
