@@ -40,7 +40,7 @@ vyre_release(const vyre_allocator *allocator, void *memory, size_t bytes)
 }
 
 void *
-vyre_take(const vyre_allocator *allocator, size_t bytes)
+vyre_allocate(const vyre_allocator *allocator, size_t bytes)
 {
   void *memory = resize(allocator, NULL, 0, bytes);
   if (memory)
@@ -49,10 +49,10 @@ vyre_take(const vyre_allocator *allocator, size_t bytes)
 }
 
 char *
-vyre_take_text(const vyre_allocator *allocator, const char *text)
+vyre_copy_text(const vyre_allocator *allocator, const char *text)
 {
   size_t bytes = strlen(text) + 1;
-  char *copy = vyre_take(allocator, bytes);
+  char *copy = vyre_allocate(allocator, bytes);
   if (copy)
     memcpy(copy, text, bytes);
   return copy;

@@ -13,8 +13,8 @@
 bool vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint64_t needed, size_t size);
 void vyre_release(const vyre_allocator *allocator, void *memory, size_t bytes);
 /* Returns zeroed memory, or NULL if memory runs out. */
-void *vyre_take(const vyre_allocator *allocator, size_t bytes);
-char *vyre_take_text(const vyre_allocator *allocator, const char *text);
+void *vyre_allocate(const vyre_allocator *allocator, size_t bytes);
+char *vyre_copy_text(const vyre_allocator *allocator, const char *text);
 void vyre_release_text(const vyre_allocator *allocator, char *text);
 
 #endif

@@ -91,7 +91,7 @@ run_batch(bench *b, uint32_t round)
   for (uint32_t i = 0; i < vyre_batch_count(b->batch); i++) {
     vyre_module_clear(b->module);
     const uint64_t start = now(b);
-    bench_check(vyre_batch_take(b->batch, i, b->module));
+    bench_check(vyre_batch_extract(b->batch, i, b->module));
     b->times[TAKE][round] += now(b) - start;
   }
   vyre_batch_clear(b->batch);

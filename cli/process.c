@@ -8,7 +8,7 @@
 #include "process.h"
 
 #include "cli/report/dot.h"
-#include "cli/report/look.h"
+#include "cli/report/observer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ typedef struct source {
   bool is_read;
   vyre_glsl_options glsl;
   vyre_diagnostics diagnostics;
-  vyre_bytes *said;    /* for process_say */
+  vyre_bytes *said;    /* for process_print */
   vyre_bytes *remarks; /* borrowed from the work, NULL without -remarks */
   vyre_bytes *page;    /* borrowed from the work, NULL without -html */
   vyre_bytes words;    /* its SPIR-V, for a driver */
@@ -51,7 +51,7 @@ typedef struct source {
 /* ---- messages and times -------------------------------------------------------------------------------------------------- */
 
 void
-process_say(vyre_bytes *said, const char *text, size_t length)
+process_print(vyre_bytes *said, const char *text, size_t length)
 {
   if (said && vyre_status_code(vyre_bytes_append(said, text, length)) == VYRE_CODE_OK)
     return;
@@ -60,9 +60,9 @@ process_say(vyre_bytes *said, const char *text, size_t length)
 }
 
 static void
-say(void *user, const char *text, size_t length)
+append_message(void *user, const char *text, size_t length)
 {
-  process_say(user, text, length);
+  process_print(user, text, length);
 }
 
 static void
@@ -74,14 +74,14 @@ emit(void *user, const vyre_diagnostic *diagnostic)
   if (from->page)
     vyre_status_free(page_add_message(from->page, diagnostic));
   if (!diagnostic->file)
-    process_say(from->said, "vyre-passmgr: ", 14);
-  console_format(diagnostic, say, from->said);
+    process_print(from->said, "vyre-passmgr: ", 14);
+  console_format(diagnostic, append_message, from->said);
 }
 
 static void
 print(void *user, const char *text, size_t length)
 {
-  process_say(user, text, length);
+  process_print(user, text, length);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
@@ -164,18 +164,18 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
 {
   const tool_options *o = p->options;
   run_choice runs = o->runs;
-  looker looking = {.options = o,
-                    .path = path,
-                    .said = printed,
-                    .validator = {.inputs = o->tv.value, .said = printed},
-                    .remarker = {.input = path, .out = from ? from->remarks : NULL},
-                    .pager = {.out = from ? from->page : NULL,
-                              .driver = p->driver,
-                              .path = path,
-                              .words = from ? &from->words : NULL,
-                              .messages = diagnostics}};
+  observer looking = {.options = o,
+                      .path = path,
+                      .said = printed,
+                      .validator = {.inputs = o->tv.value, .said = printed},
+                      .remarker = {.input = path, .out = from ? from->remarks : NULL},
+                      .pager = {.out = from ? from->page : NULL,
+                                .driver = p->driver,
+                                .path = path,
+                                .words = from ? &from->words : NULL,
+                                .messages = diagnostics}};
   const vyre_pipeline_options options = {
-      .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_want : NULL,
+      .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_select : NULL,
       .wants_user = &runs,
       .print_runs = o->list_runs || o->debug_manager,
       .print_work = o->debug_manager,
@@ -185,8 +185,8 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
       .no_fuse = o->no_fuse,
       .cost_model = p->cost_model,
       .denies_files = o->denies_files,
-      .look = look_is_wanted(o) ? look_at : NULL,
-      .look_user = &looking,
+      .observe = observer_is_needed(o) ? observer_observe : NULL,
+      .observe_user = &looking,
       .print = print,
       .print_user = printed,
       .diagnostics = diagnostics,
@@ -195,7 +195,7 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
   if (!p->pipeline)
     return VYRE_OK;
   vyre_status status = vyre_pipeline_run(p->pipeline, module, &options);
-  status = vyre_status_join(status, look_end(&looking, status ? NULL : module));
+  status = vyre_status_join(status, observer_end(&looking, status ? NULL : module));
   if (p->home >= 0 && fchdir(p->home) != 0) /* a pass may have changed it */
     status = vyre_status_join(
         status, VYRE_ERROR(VYRE_CODE_USAGE,
@@ -261,7 +261,7 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
 
 /* Returns whether the cache has the output. */
 static bool
-take_cached(const process *p, work *w, source *from)
+find_cached(const process *p, work *w, source *from)
 {
   vyre_stopwatch watch;
   if (!p->cache)
@@ -270,7 +270,7 @@ take_cached(const process *p, work *w, source *from)
   vyre_status status = read_file(p, w, from);
   if (!status)
     from->key = output_cache_key(p->cache, p->options, w->path, &from->bytes);
-  const bool is_there = !status && output_cache_take(p->cache, &from->key, w);
+  const bool is_there = !status && output_cache_find(p->cache, &from->key, w);
   vyre_status_free(status); /* reading reports it again */
   if (is_there)
     vyre_report_stop(w->report, &watch);
@@ -295,11 +295,11 @@ static void
 print_heading(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(look_is_told(o) || o->list_runs || o->debug_manager))
+  if (o->inputs.count < 2 || !(observer_prints(o) || o->list_runs || o->debug_manager))
     return;
-  process_say(said, what, strlen(what));
-  process_say(said, path, strlen(path));
-  process_say(said, "' ***\n", 6);
+  process_print(said, what, strlen(what));
+  process_print(said, path, strlen(path));
+  process_print(said, "' ***\n", 6);
 }
 
 /* Runs the passes over the input that the module holds, and writes it. */
@@ -307,7 +307,7 @@ static vyre_status
 run_input(const process *p, vyre_module *module, work *w, source *from)
 {
   if (p->driver)
-    VYRE_TRY(run_words_take(w->kind, &from->bytes, from->path, &from->glsl, (vyre_diagnostics){0}, &from->words));
+    VYRE_TRY(run_words_read(w->kind, &from->bytes, from->path, &from->glsl, (vyre_diagnostics){0}, &from->words));
   VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->said, from));
   return make_output(p, module, w, from);
 }
@@ -321,7 +321,7 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
   vyre_stopwatch_start(&watch, NULL, "(input)");
   if (from->page)
     w->status = page_begin(from->page, from->path);
-  if (!w->status && !take_cached(p, w, from)) {
+  if (!w->status && !find_cached(p, w, from)) {
     w->status = read_input(p, module, w, from);
     if (!w->status)
       w->status = run_input(p, module, w, from);
@@ -371,7 +371,7 @@ finish_member(const together *b, uint32_t member)
 {
   const process *p = b->process;
   work *w = &b->works[b->members[member]];
-  vyre_status status = vyre_batch_take(p->batch, member, p->taken);
+  vyre_status status = vyre_batch_extract(p->batch, member, p->taken);
   const bool taken = !status;
   vyre_status_free(status);
   if (taken)
@@ -405,7 +405,7 @@ finish_together(together *b)
   if (right && report)
     vyre_report_add(first->report, report);
   if (right && printed.size)
-    process_say(&first->said, printed.data, printed.size);
+    process_print(&first->said, printed.data, printed.size);
   for (uint32_t i = 0; i < b->count; i++)
     if (!right || !finish_member(b, i))
       process_again(b, i);
@@ -432,7 +432,7 @@ add_input(together *b, uint32_t index)
   source *from = &b->sources[index];
   const uint32_t most = most_rows(p);
   find_source(p, w, &w->said, from);
-  if (take_cached(p, w, from))
+  if (find_cached(p, w, from))
     return;
   w->status = read_input(p, p->module, w, from);
   if (!w->status && vyre_module_view(p->module)->rows >= most) {

@@ -45,7 +45,7 @@ typedef struct process {
 #define BATCH_BYTES ((uint64_t)32 << 20)
 
 /* Appends a message to `said`, or writes it to standard error if `said` is NULL. */
-void process_say(vyre_bytes *said, const char *text, size_t length);
+void process_print(vyre_bytes *said, const char *text, size_t length);
 /* Processes `count` inputs.  The status, messages and output of an input do not depend on the other inputs.  If `at_once` is set
  * and there is one input, its messages are printed immediately. */
 void process_inputs(const process *p, work *works, uint32_t count, bool at_once);

@@ -23,11 +23,11 @@ add(tool_options *o, const char *pass)
 }
 
 vyre_status
-spirv_opt_take_level(const char *value, void *fields)
+spirv_opt_add_level(const char *value, void *fields)
 {
   static const char words[] = "0123s";
   vyre_status status = VYRE_OK;
-  if (strncmp(value, "config", 6) == 0 && spirv_opt_take("Oconfig", 7, fields, &status))
+  if (strncmp(value, "config", 6) == 0 && spirv_opt_add_flag("Oconfig", 7, fields, &status))
     return status;
   const char *found = value[0] && !value[1] ? strchr(words, value[0]) : NULL;
   if (!found)
@@ -36,7 +36,7 @@ spirv_opt_take_level(const char *value, void *fields)
 }
 
 bool
-spirv_opt_take(const char *name, size_t length, void *fields, vyre_status *out_status)
+spirv_opt_add_flag(const char *name, size_t length, void *fields, vyre_status *out_status)
 {
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
     const flag *f = &flags[i];

@@ -28,13 +28,13 @@ static const option_row options[] = {
      OPTION_SAFE | OPTION_EMPTY | OPTION_ASIDE},
     {.name = "passes-file", OPTION_TEXT, AT(passes_file), "FILE", "read the pipeline from a file", .flags = OPTION_ASIDE},
     {.name = "O",
-     OPTION_TAKEN,
+     OPTION_CUSTOM,
      0,
      "0|1|2|3|s",
      "run the pipeline default<O0> (0), default<O1> (1) or default<O2> (2, 3, s). Default: 2",
      OPTION_SAFE | OPTION_JOINED,
      .alone = "2",
-     .take = spirv_opt_take_level},
+     .parse = spirv_opt_add_level},
     {.name = "cost-model",
      OPTION_TEXT,
      AT(cost_model),
@@ -382,7 +382,7 @@ static const option_table table = {
     .count = sizeof(options) / sizeof(options[0]),
     .inputs = AT(inputs),
     .files = AT(responses),
-    .other = spirv_opt_take};
+    .other = spirv_opt_add_flag};
 
 /* Returns the number of threads of an option: 1 if it is absent, one for each processor if its value is 0. */
 static uint32_t
@@ -398,13 +398,13 @@ options_parse(int argc, char **argv, tool_options *out)
   *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   for (uint32_t i = 0; i < out->inputs.count; i++)
-    path_take((char *)(uintptr_t)out->inputs.names[i]); /* of argv, or of a file of arguments */
+    path_normalize((char *)(uintptr_t)out->inputs.names[i]); /* of argv, or of a file of arguments */
   VYRE_TRY(patterns_expand(&out->inputs, &out->responses));
   VYRE_TRY(archives_expand(&out->inputs, &out->responses, &out->archives));
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
   out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
-  VYRE_TRY(option_glsl_take(&out->glsl, &out->compile));
+  VYRE_TRY(option_glsl_fill(&out->glsl, &out->compile));
   out->compile.debug_source = out->debug_source;
   out->compile.debug_info = out->debug_info || out->debug_source;
   out->compile.debug = out->debug || out->compile.debug_info;

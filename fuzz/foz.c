@@ -28,7 +28,7 @@ write_others(const foz *archive, const vyre_bytes *read, const uint32_t *entries
   for (uint32_t k = 0; k < count; k++)
     words[entries[k]] = *other(read, count, k);
   fuzz_require(foz_write(archive, words, &all), "write");
-  fuzz_require(foz_take("again", &all, &again), "read what was written");
+  fuzz_require(foz_adopt("again", &all, &again), "read what was written");
   if (again->count != archive->count)
     fuzz_fail("%u entries of %u", again->count, archive->count);
   for (uint32_t k = 0; k < count; k++) {
@@ -52,7 +52,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   uint32_t entries[MOST_MODULES], count = 0;
   foz *archive = NULL;
   fuzz_require(vyre_bytes_append(&bytes, data, size), "memory");
-  if (!fuzz_allow(foz_take("archive", &bytes, &archive), "read"))
+  if (!fuzz_allow(foz_adopt("archive", &bytes, &archive), "read"))
     return 0;
   for (uint32_t i = 0; i < archive->count && count < MOST_MODULES; i++) {
     const foz_entry *e = &archive->entries[i];

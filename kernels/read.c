@@ -52,19 +52,19 @@ read_declaration(kernel_reader *r, kernel_kind kind)
     return kernel_error(file, kernel_here(r), NULL, "there are more than %d names", KERNEL_MOST_NAMES);
   text_lex(&r->lexer);
   kernel_name declared = {.kind = kind, .text = {name.name, name.name_length}, .stride = 1};
-  if ((kind == KERNEL_COUNTER || kind == KERNEL_SIDE) && kernel_take_mark(r, '[')) {
+  if ((kind == KERNEL_COUNTER || kind == KERNEL_SIDE) && kernel_accept_mark(r, '[')) {
     declared.stride = 0;
-    if (!kernel_take_mark(r, ']'))
+    if (!kernel_accept_mark(r, ']'))
       return kernel_expected(r, "']'");
   } else if (kind == KERNEL_COUNTER && r->lexer.token.kind == TOKEN_STRING) {
     declared.label = (kernel_text){r->lexer.token.name, r->lexer.token.name_length};
     text_lex(&r->lexer);
   }
   if (kind == KERNEL_SIDE || kind == KERNEL_TABLE) {
-    if (!kernel_take_mark(r, ':') || !kernel_take_word(r, "u32"))
+    if (!kernel_accept_mark(r, ':') || !kernel_accept_word(r, "u32"))
       return kernel_expected(r, "': u32'");
-    if (kind == KERNEL_SIDE && declared.stride && kernel_take_mark(r, '[') &&
-        (!kernel_take_integer(r, 1, 16, &declared.stride) || !kernel_take_mark(r, ']')))
+    if (kind == KERNEL_SIDE && declared.stride && kernel_accept_mark(r, '[') &&
+        (!kernel_parse_integer(r, 1, 16, &declared.stride) || !kernel_accept_mark(r, ']')))
       return false;
   }
   file->names[file->name_count++] = declared;
@@ -88,9 +88,9 @@ read_constant(kernel_reader *r)
     return kernel_error(file, kernel_here(r), NULL, "there are more than %d constants", KERNEL_MOST_CONSTANTS);
   text_lex(&r->lexer);
   number.name = (kernel_text){name.name, name.name_length};
-  if (!kernel_take_mark(r, '='))
+  if (!kernel_accept_mark(r, '='))
     return kernel_expected(r, "'='");
-  if (!kernel_take_integer(r, 0, UINT32_MAX, &number.value))
+  if (!kernel_parse_integer(r, 0, UINT32_MAX, &number.value))
     return false;
   file->numbers[file->number_count++] = number;
   return true;
@@ -176,7 +176,7 @@ read_direction(kernel_reader *r, vyre_direction *out)
                                       [VYRE_DIRECTION_INWARD] = "inward",
                                       [VYRE_DIRECTION_OUTWARD] = "outward"};
   for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (kernel_take_word(r, words[i])) {
+    if (kernel_accept_word(r, words[i])) {
       *out = (vyre_direction)i;
       return true;
     }

@@ -22,10 +22,10 @@ typedef struct kernel_reader {
 kernel_text kernel_here(const kernel_reader *r);               /* returns the range of the next token */
 bool kernel_expected(kernel_reader *r, const char *what);      /* reports that `what` was expected; returns false */
 bool kernel_is_word(const kernel_reader *r, const char *word); /* returns whether the word is next */
-bool kernel_take_word(kernel_reader *r, const char *word);     /* skips the word if it is next; returns whether it was */
+bool kernel_accept_word(kernel_reader *r, const char *word);   /* skips the word if it is next; returns whether it was */
 bool kernel_is_mark(const kernel_reader *r, char mark);
-bool kernel_take_mark(kernel_reader *r, char mark);
-bool kernel_take_integer(kernel_reader *r, uint32_t least, uint32_t most, uint32_t *out); /* reports another token */
+bool kernel_accept_mark(kernel_reader *r, char mark);
+bool kernel_parse_integer(kernel_reader *r, uint32_t least, uint32_t most, uint32_t *out); /* reports another token */
 
 /* ---- sequence.c ---- */
 /* Reads the sequence, from the word `sequence` on. */

@@ -35,8 +35,8 @@ read_repeat(kernel_reader *r)
   kernel_step *step = add_step(r, VYRE_STEP_REPEAT);
   text_lex(&r->lexer);
   const kernel_text where = kernel_here(r);
-  if (!step || !kernel_take_word(r, "while"))
-    return step && kernel_take_integer(r, 1, KERNEL_MOST_TIMES, &step->times);
+  if (!step || !kernel_accept_word(r, "while"))
+    return step && kernel_parse_integer(r, 1, KERNEL_MOST_TIMES, &step->times);
   if (r->in_while)
     return kernel_error(r->file, where, "let the phases of both add to one counter, and repeat all of them while it grows",
                         "repeat while cannot be nested, because targets cannot nest repetitions");
@@ -56,8 +56,8 @@ read_levels(kernel_reader *r)
   text_lex(&r->lexer);
   if (!step)
     return false;
-  step->is_apart = kernel_take_word(r, "apart");
-  if (!kernel_take_word(r, "by"))
+  step->is_apart = kernel_accept_word(r, "apart");
+  if (!kernel_accept_word(r, "by"))
     return true;
   step->times = 1;
   step->name = kernel_find_name(r->file, &r->lexer.token, r->file->text);
@@ -74,7 +74,7 @@ read_steps(kernel_reader *r, uint32_t depth)
     return kernel_expected(r, "'{'");
   const kernel_text start = kernel_here(r);
   text_lex(&r->lexer);
-  while (!kernel_take_mark(r, '}')) {
+  while (!kernel_accept_mark(r, '}')) {
     const uint32_t step = r->file->step_count;
     const bool in_while = r->in_while;
     const uint32_t times = r->times;

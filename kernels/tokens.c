@@ -87,7 +87,7 @@ kernel_is_word(const kernel_reader *r, const char *word)
 }
 
 bool
-kernel_take_word(kernel_reader *r, const char *word)
+kernel_accept_word(kernel_reader *r, const char *word)
 {
   if (!kernel_is_word(r, word))
     return false;
@@ -102,7 +102,7 @@ kernel_is_mark(const kernel_reader *r, char mark)
 }
 
 bool
-kernel_take_mark(kernel_reader *r, char mark)
+kernel_accept_mark(kernel_reader *r, char mark)
 {
   if (!kernel_is_mark(r, mark))
     return false;
@@ -111,7 +111,7 @@ kernel_take_mark(kernel_reader *r, char mark)
 }
 
 bool
-kernel_take_integer(kernel_reader *r, uint32_t least, uint32_t most, uint32_t *out)
+kernel_parse_integer(kernel_reader *r, uint32_t least, uint32_t most, uint32_t *out)
 {
   const text_token *token = &r->lexer.token;
   char text[13] = {0}, *end = text;

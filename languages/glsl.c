@@ -68,7 +68,7 @@ split_place(char *text, char **out_file, uint32_t *out_line)
 }
 
 static void
-take_log(void *user, const char *text)
+append_log(void *user, const char *text)
 {
   sink_state *state = user;
   vyre_severity severity = VYRE_NOTE;
@@ -264,7 +264,7 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
   vyre_status status = write_request(text, length, path, options, &rest);
   request.bytes = rest.size;
   if (!status)
-    status = glsl_work(&request, &rest, take_log, &state, out, &end);
+    status = glsl_work(&request, &rest, append_log, &state, out, &end);
   if (options->nanoseconds)
     *options->nanoseconds += clock_now() - start;
   vyre_bytes_free(&rest);

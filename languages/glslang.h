@@ -53,10 +53,10 @@ typedef struct glsl_end {
   uint32_t signal; /* the signal that ended the shader's process, or 0 */
 } glsl_end;
 
-/* Sends a request to an idle or new vyre-glsl and reads the answer.  Calls take_log with each line, which lives as long as the
+/* Sends a request to an idle or new vyre-glsl and reads the answer.  Calls append_log with each line, which lives as long as the
  * call. Any thread may call it. */
 VYRE_MUST_USE vyre_status glsl_work(const glsl_request *request, const vyre_bytes *rest,
-                                    void (*take_log)(void *user, const char *line), void *user, vyre_bytes *words, glsl_end *out);
+                                    void (*append_log)(void *user, const char *line), void *user, vyre_bytes *words, glsl_end *out);
 
 #ifdef __cplusplus
 }

@@ -135,7 +135,7 @@ receive(void *data, size_t bytes)
 }
 
 bool
-take_request(request *r)
+receive_request(request *r)
 {
   if (receive(&r->head, sizeof r->head) != static_cast<ssize_t>(sizeof r->head) || r->head.text_bytes > r->head.bytes)
     return false;
@@ -292,7 +292,7 @@ work_on(const request &r)
 serve()
 {
   request r;
-  while (take_request(&r)) {
+  while (receive_request(&r)) {
     make_tables(r);
     work_on(r);
   }

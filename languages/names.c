@@ -67,5 +67,5 @@ vyre_glsl_stage_of(const char *path)
     if (length > size && path[length - size - 1] == '.' && strncmp(path + length - size, stages[stage][1], size) == 0)
       return (vyre_glsl_stage)stage;
   }
-  return VYRE_STAGE_TOLD;
+  return VYRE_STAGE_AUTO;
 }

@@ -159,7 +159,7 @@ check_owner(void)
 }
 
 static bool
-take_idle(worker *out)
+pop_idle(worker *out)
 {
   pthread_mutex_lock(&pool.lock);
   check_owner();
@@ -219,7 +219,7 @@ send_all(int fd, const glsl_request *request, const vyre_bytes *rest)
 
 /* The state of reading an answer. */
 typedef struct answer {
-  void (*take_log)(void *user, const char *line);
+  void (*append_log)(void *user, const char *line);
   void *user;
   vyre_bytes *words;
   vyre_status status;
@@ -243,7 +243,7 @@ receive_all(int fd, char *packet, answer *out)
     memcpy(&kind, packet, sizeof kind);
     packet[got] = '\0';
     if (kind == GLSL_LOG)
-      out->take_log(out->user, packet + sizeof kind);
+      out->append_log(out->user, packet + sizeof kind);
     else if (kind == GLSL_WORDS && !out->status)
       out->status = vyre_bytes_append(out->words, packet + sizeof kind, (size_t)got - sizeof kind);
     else if (kind == GLSL_END && got == sizeof out->end) {
@@ -254,7 +254,7 @@ receive_all(int fd, char *packet, answer *out)
 }
 
 static bool
-ask(const worker *w, const glsl_request *request, const vyre_bytes *rest, char *packet, answer *out)
+send_request(const worker *w, const glsl_request *request, const vyre_bytes *rest, char *packet, answer *out)
 {
   const bool done = send_all(w->fd, request, rest) && receive_all(w->fd, packet, out);
   if (done)
@@ -265,20 +265,20 @@ ask(const worker *w, const glsl_request *request, const vyre_bytes *rest, char *
 }
 
 vyre_status
-glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*take_log)(void *user, const char *line), void *user,
+glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*append_log)(void *user, const char *line), void *user,
           vyre_bytes *words, glsl_end *out)
 {
   worker w;
-  answer a = {.take_log = take_log, .user = user, .words = words};
+  answer a = {.append_log = append_log, .user = user, .words = words};
   char *packet = malloc(GLSL_PIECE + 1);
   if (!packet)
     return VYRE_OUT_OF_MEMORY("for the GLSL compiler");
   bool done = false;
-  while (!done && !a.begun && take_idle(&w)) /* an idle process may have been killed, so the next one is tried */
-    done = ask(&w, request, rest, packet, &a);
+  while (!done && !a.begun && pop_idle(&w)) /* an idle process may have been killed, so the next one is tried */
+    done = send_request(&w, request, rest, packet, &a);
   if (!done && !a.begun) {
     a.status = start(&w);
-    done = !a.status && ask(&w, request, rest, packet, &a);
+    done = !a.status && send_request(&w, request, rest, packet, &a);
   }
   if (!done && !a.status)
     a.status = VYRE_ERROR(VYRE_CODE_INPUT, "the process of the GLSL compiler was killed\nFix: run the command again");

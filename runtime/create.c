@@ -116,7 +116,7 @@ parse(const vyre_bytes *text, vyre_module *module)
 /* Returns whether workgroups must wait for each other at the start.  Each workgroup has its own slots.  If a workgroup began
  * only after others end, it would never begin, because a persistent kernel does not end. */
 static bool
-must_meet(const vyre_mega *mega)
+needs_start_barrier(const vyre_mega *mega)
 {
   const vyre_mega_build build = mega->options.program.build;
   return mega->form == VYRE_KERNEL_PTX && mega->groups > 1 &&
@@ -145,7 +145,7 @@ make_module(const vyre_mega *mega, vyre_module **out)
   const vyre_mega_form form = {.workgroup = mega->workgroup,
                                .is_together = can && !mega->options.is_alone,
                                .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
-                               .meets = must_meet(mega)};
+                               .meets = needs_start_barrier(mega)};
   vyre_bytes text = {0};
   vyre_module *module = NULL;
   vyre_status status = vyre_mega_source(&mega->options.program, &form, &text);

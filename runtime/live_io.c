@@ -100,7 +100,7 @@ end_sent(vyre_mega_live *live, uint32_t slot)
   if (has_result(sent))
     return vyre_mega_io_recycle(live->images[3], live->sizes[3], slot);
   return live->io_taken[slot] && op == VYRE_MEGA_IO_GIVEN_UP && state_of(live, slot) != VYRE_MEGA_EMPTY && !is_given_up(live, slot)
-             ? vyre_mega_io_give_up(live->images[3], live->sizes[3], slot)
+             ? vyre_mega_io_abandon(live->images[3], live->sizes[3], slot)
              : VYRE_OK;
 }
 

@@ -99,7 +99,7 @@ mega_note_again(vyre_status status, bool was_lost)
 
 /* Cancels an item's request in the IO queue.  The tag shows whether the slot still belongs to the item. */
 static void
-give_up_io(void *image, size_t size, uint32_t slot, const uint32_t *words)
+abandon_io(void *image, size_t size, uint32_t slot, const uint32_t *words)
 {
   const uint32_t request = words[SLOT_REQUEST];
   vyre_mega_io asked;
@@ -108,7 +108,7 @@ give_up_io(void *image, size_t size, uint32_t slot, const uint32_t *words)
   /* Cancelling an EMPTY slot fails, which is fine. */
   vyre_status status = vyre_mega_io_read(image, size, request - 1, &asked);
   if (!status && asked.tag == slot)
-    status = vyre_mega_io_give_up(image, size, request - 1);
+    status = vyre_mega_io_abandon(image, size, request - 1);
   vyre_status_free(status);
 }
 
@@ -122,7 +122,7 @@ mega_end_claimed(void *const images[MEGA_BUFFERS], const size_t sizes[MEGA_BUFFE
     uint32_t *words = (uint32_t *)images[1] + (size_t)slot * VYRE_MEGA_SLOT_WORDS;
     if (__atomic_load_n(&words[VYRE_MEGA_SLOT_STATUS], __ATOMIC_ACQUIRE) != VYRE_MEGA_CLAIMED)
       continue;
-    give_up_io(images[3], sizes[3], slot, words);
+    abandon_io(images[3], sizes[3], slot, words);
     __atomic_store_n(&words[VYRE_MEGA_SLOT_REASON], VYRE_MEGA_REASON_LOST, __ATOMIC_RELAXED);
     __atomic_fetch_add(&control[VYRE_MEGA_FAULT_COUNT], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&words[VYRE_MEGA_SLOT_STATUS], VYRE_MEGA_FAULT, __ATOMIC_RELEASE);

@@ -21,7 +21,7 @@ read_control(vyre_mega_live *live, vyre_mega_control *out)
 }
 
 vyre_status
-vyre_mega_telemetry_take(vyre_mega_live *live, vyre_mega_telemetry *out)
+vyre_mega_telemetry_read(vyre_mega_live *live, vyre_mega_telemetry *out)
 {
   vyre_mega_telemetry t = {.ns = clock_now(), .slots = live->slots};
   VYRE_TRY(read_control(live, &t.control));

@@ -36,7 +36,7 @@ end_by_exit(void)
     Sleep(INFINITE);
   guard_text text = {0};
   const guard_where where = guard_where_now();
-  const int code = guard_tell_exit(&where, "exit", &text);
+  const int code = guard_report_exit(&where, "exit", &text);
   end(&text, code);
 }
 
@@ -47,7 +47,7 @@ end_by_abort(int number)
     return;
   guard_text text = {0};
   const guard_where where = guard_where_now();
-  const int code = guard_tell_signal(&where, number, &text);
+  const int code = guard_report_signal(&where, number, &text);
   end(&text, code);
 }
 
@@ -69,7 +69,7 @@ end_by_exception(EXCEPTION_POINTERS *what)
   guard_text text = {0};
   const guard_where where = guard_where_now();
   const char *how = name_of_exception(what->ExceptionRecord->ExceptionCode);
-  const int code = guard_tell_crash(&where, how, how, &text);
+  const int code = guard_report_crash(&where, how, how, &text);
   end(&text, code);
 }
 

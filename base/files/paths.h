@@ -29,7 +29,7 @@ path_of_program(void)
 
 /* Replaces backslashes of a path from the user by slashes where the system uses backslashes. */
 static inline void
-path_take(char *path)
+path_normalize(char *path)
 {
   (void)path;
 }

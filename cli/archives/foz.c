@@ -1,7 +1,7 @@
 /* The file format: 16 bytes, "\x81FOSSILIZEDB", three zeros and a version, 5 or 6.  Then entries.  An entry has a tag of 24 and a
  * key of 16 hexadecimal digits, four little-endian words and the stored bytes.  The words are the number of stored bytes, the
- * packing (1 for none, 2 for zlib), the CRC-32 of the stored bytes or 0, and the number of unpacked bytes.  An unpacked module (tag 4) is
- * JSON, a zero byte, and the module's words in LEB128.  The JSON has the offset and sizes of the words:
+ * packing (1 for none, 2 for zlib), the CRC-32 of the stored bytes or 0, and the number of unpacked bytes.  An unpacked module (tag
+ * 4) is JSON, a zero byte, and the module's words in LEB128.  The JSON has the offset and sizes of the words:
  * {"version":6,"shaderModules":{"KEY":{"varintOffset":0,"varintSize":N,"codeSize":M,"flags":0}}}.
  *
  * Limits: one module an entry; no modules as text ("code", in base64), which Fossilize does not write either; 256 MiB unpacked.
@@ -97,7 +97,7 @@ find_number(const char *json, const char *name)
 
 /* Decodes the words and appends them; `out` has room.  Returns whether the bytes encode exactly so many words. */
 static bool
-take_words(const uint8_t *from, const uint8_t *end, uint64_t words, vyre_bytes *out)
+read_words(const uint8_t *from, const uint8_t *end, uint64_t words, vyre_bytes *out)
 {
   for (uint64_t i = 0; i < words; i++) {
     uint32_t word = 0, shift = 0;
@@ -136,7 +136,7 @@ read_entry(const foz *archive, const foz_entry *e, vyre_bytes *out)
     if (!status)
       status = vyre_bytes_reserve(out, out->size + words * 4 + 1);
     const uint8_t *at = (const uint8_t *)all.data + json + 1 + from;
-    if (!status && !take_words(at, at + bytes, words, out))
+    if (!status && !read_words(at, at + bytes, words, out))
       status = damaged(archive, e, "its words are invalid");
   }
   vyre_bytes_free(&all);
@@ -292,7 +292,7 @@ foz_find(const foz *archive, const char *key)
 }
 
 vyre_status
-foz_take(const char *path, vyre_bytes *bytes, foz **out)
+foz_adopt(const char *path, vyre_bytes *bytes, foz **out)
 {
   foz *archive = calloc(1, sizeof *archive);
   *out = NULL;
@@ -320,7 +320,7 @@ foz_open(const char *path, foz **out)
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &bytes);
   *out = NULL;
   if (!status)
-    return foz_take(path, &bytes, out);
+    return foz_adopt(path, &bytes, out);
   vyre_bytes_free(&bytes);
   return status;
 }

@@ -36,7 +36,7 @@ typedef struct foz {
 /* Reads an archive.  Returns INPUT if the file is not an archive, or an entry before the last one is incomplete. */
 VYRE_MUST_USE vyre_status foz_open(const char *path, foz **out);
 /* Parses an archive from bytes, and takes ownership of them, also on failure.  The path is for messages. */
-VYRE_MUST_USE vyre_status foz_take(const char *path, vyre_bytes *bytes, foz **out);
+VYRE_MUST_USE vyre_status foz_adopt(const char *path, vyre_bytes *bytes, foz **out);
 void foz_close(foz *archive);
 /* Returns the first module entry with the key, or UINT32_MAX. */
 uint32_t foz_find(const foz *archive, const char *key);

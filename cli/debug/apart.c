@@ -144,7 +144,7 @@ timeout_error(const isolation *of, uint32_t seconds)
 
 /* Reads the results of a child that has ended. */
 static void
-take_isolated(const tool *t, isolation *of, int status, work *w)
+read_results(const tool *t, isolation *of, int status, work *w)
 {
   of->is_running = false;
   const isolated_work *gave = of->process.more;
@@ -224,7 +224,7 @@ end_isolated(tool *t, uint32_t index)
     reproducer_write(t, index, last_run(of), &told);
   tool_finish_input(t, index);
   if (told.size)
-    process_say(NULL, told.data, told.size);
+    process_print(NULL, told.data, told.size);
   vyre_bytes_free(&told);
   free_isolated(of);
 }
@@ -252,7 +252,7 @@ tool_process_apart(tool *t, uint32_t most)
     if (running) {
       int status;
       isolation *ended = wait_for_one(t, &t->isolations[t->finished], t->begun - t->finished, &status);
-      take_isolated(t, ended, status, &t->works[ended - t->isolations]);
+      read_results(t, ended, status, &t->works[ended - t->isolations]);
       running--;
     }
     while (t->finished < t->begun && t->works[t->finished].done)
@@ -295,7 +295,7 @@ tool_attempt(tool *t, uint32_t index, tool_change change, const void *user, work
       kill_if_late(t, &of); /* children of other inputs may run, and are waited for elsewhere */
       nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
-    take_isolated(t, &of, ended, out);
+    read_results(t, &of, ended, out);
     out->report = NULL; /* its memory is freed with the child's shared memory */
     *out_run = last_run(&of);
   }

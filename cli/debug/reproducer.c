@@ -165,7 +165,7 @@ print_plugins(const tool *t, vyre_bytes *out)
 
 /* Appends each line of the text as a comment. */
 static vyre_status
-print_said(const char *text, vyre_bytes *out)
+print_messages(const char *text, vyre_bytes *out)
 {
   while (*text) {
     const size_t length = strcspn(text, "\n");
@@ -198,9 +198,9 @@ write_one(const tool *t, const work *failed, const char *path, const char *passe
   vyre_bytes text = {0}, all = {0};
   vyre_status status = vyre_bytes_printf(&text, FIRST_LINE "%s\n%s; exit code %d:\n", path, remark, work_code(failed));
   if (!status && failed->said.size)
-    status = print_said(failed->said.data, &text);
+    status = print_messages(failed->said.data, &text);
   if (!status && failed->status)
-    status = print_said(vyre_status_text(failed->status), &text);
+    status = print_messages(vyre_status_text(failed->status), &text);
   if (!status)
     status = print_plugins(t, &text);
   if (!status && !passes)

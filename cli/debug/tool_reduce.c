@@ -106,7 +106,7 @@ print_step(const shrinking *s, const char *passes)
 {
   char text[160];
   snprintf(text, sizeof text, "%u attempts, %u rows, -passes='%.100s'", s->attempts, s->rows, passes);
-  progress_tell(text);
+  progress_print(text);
 }
 
 static bool

@@ -178,7 +178,7 @@ vyre_status
 subjects_measure(const page_driver *d, subjects *s, vyre_bytes *out)
 {
   for (uint32_t i = 0; i < s->count; i++)
-    VYRE_TRY(run_figures_ask(d->ops, d->target, &s->items[i].kernel, &s->items[i].figures));
+    VYRE_TRY(run_figures_query(d->ops, d->target, &s->items[i].kernel, &s->items[i].figures));
   return add_figures(s, false, out);
 }
 
@@ -201,7 +201,7 @@ subjects_compare(const page_driver *d, subjects *first, subjects *second, vyre_b
       return VYRE_ERROR(VYRE_CODE_INPUT, "the output has no program '%s'\nFix: report the bug", a->entry);
     const run_kernel *const kernels[] = {&a->kernel, &b->kernel};
     run_figures *const figures[] = {&a->figures, &b->figures};
-    VYRE_TRY(run_figures_ask_all(d->ops, d->target, kernels, 2, figures));
+    VYRE_TRY(run_figures_query_all(d->ops, d->target, kernels, 2, figures));
   }
   VYRE_TRY(add_figures(first, true, out_first));
   return add_figures(second, true, out_second);

@@ -131,7 +131,7 @@ end_item(vyre_bytes *out, const vyre_bytes *figures)
 }
 
 static vyre_status
-add_run(pager *p, const vyre_look *at, const char *lines, uint64_t ns)
+add_run(pager *p, const vyre_observation *at, const char *lines, uint64_t ns)
 {
   vyre_bytes figures = {0};
   vyre_status status = at->changed ? print_figures(p, at->module, &figures) : VYRE_OK;
@@ -151,7 +151,7 @@ add_run(pager *p, const vyre_look *at, const char *lines, uint64_t ns)
 }
 
 static vyre_status
-add_start(pager *p, const vyre_look *at, const char *text)
+add_start(pager *p, const vyre_observation *at, const char *text)
 {
   vyre_bytes figures = {0};
   vyre_status status = p->driver ? refuse(p, subjects_make(p->driver, at->module, p->path, p->words, &p->given)) : VYRE_OK;
@@ -172,9 +172,11 @@ add_start(pager *p, const vyre_look *at, const char *text)
 }
 
 vyre_status
-pager_look(pager *p, const vyre_look *at, const char *text, uint64_t ns)
+pager_observe(pager *p, const vyre_observation *at, const char *text, uint64_t ns)
 {
-  return at->when == VYRE_LOOK_START ? add_start(p, at, text) : at->when == VYRE_LOOK_AFTER ? add_run(p, at, text, ns) : VYRE_OK;
+  return at->when == VYRE_OBSERVE_START   ? add_start(p, at, text)
+         : at->when == VYRE_OBSERVE_AFTER ? add_run(p, at, text, ns)
+                                          : VYRE_OK;
 }
 
 vyre_status

@@ -32,7 +32,7 @@ VYRE_MUST_USE vyre_status page_begin(vyre_bytes *out, const char *input);
 VYRE_MUST_USE vyre_status page_add_message(vyre_bytes *out, const vyre_diagnostic *diagnostic);
 VYRE_MUST_USE vyre_status page_end(vyre_bytes *out, const char *error);
 /* Adds the start with the module's text, or a run of `ns` nanoseconds with the lines that it changed. */
-VYRE_MUST_USE vyre_status pager_look(pager *p, const vyre_look *at, const char *text, uint64_t ns);
+VYRE_MUST_USE vyre_status pager_observe(pager *p, const vyre_observation *at, const char *text, uint64_t ns);
 /* Adds the module after the last run, NULL after a failure, and the last text, NULL if none was shown. */
 VYRE_MUST_USE vyre_status pager_end(pager *p, const vyre_module *module, const char *text);
 

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options/console.h"
 #include "depends.h"
-#include "cli/report/look.h"
+#include "cli/report/observer.h"
 #include "cli/report/progress.h"
 #include "cli/debug/debug.h"
 
@@ -69,7 +69,7 @@ end_page(const tool *t, work *w)
 }
 
 static vyre_status
-take_notes(tool *t, work *w)
+collect_notes(tool *t, work *w)
 {
   vyre_status status = end_page(t, w);
   if (!status && t->isolated)
@@ -89,10 +89,10 @@ tool_finish_input(tool *t, uint32_t index)
   if (w->is_left_out)
     return;
   if (w->said.size)
-    process_say(NULL, w->said.data, w->said.size);
+    process_print(NULL, w->said.data, w->said.size);
   if (!w->status && (!w->told || w->has_output))
     w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
-  w->status = vyre_status_join(w->status, take_notes(t, w));
+  w->status = vyre_status_join(w->status, collect_notes(t, w));
   if (t->options.inputs.count > 1)
     w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
   if (w->report && t->isolated)
@@ -250,8 +250,8 @@ work_on(void *user)
 static bool
 may_use_cache(const tool_options *o)
 {
-  return o->output_cache && !look_is_wanted(o) && !o->list_runs && !o->debug_manager && !o->stats && !o->reproducer && !o->bisect &&
-         !o->reduce;
+  return o->output_cache && !observer_is_needed(o) && !o->list_runs && !o->debug_manager && !o->stats && !o->reproducer &&
+         !o->bisect && !o->reduce;
 }
 
 static vyre_status
@@ -287,7 +287,7 @@ write_report(vyre_status status, const char *path, vyre_bytes *text)
   if (!status && path)
     status = vyre_file_write(path, text->data, text->size);
   else if (!status)
-    process_say(NULL, text->data, text->size);
+    process_print(NULL, text->data, text->size);
   vyre_bytes_free(text);
   return status;
 }
@@ -374,7 +374,7 @@ open_devices(tool *t, uint32_t threads)
   const tool_options *o = &t->options;
   static char program[] = "vyre-passmgr";
   char folder[MOST_PATH];
-  vyre_target_options options = option_device_take(&o->on, folder, sizeof folder);
+  vyre_target_options options = option_device_fill(&o->on, folder, sizeof folder);
   const vyre_target_ops *target = NULL;
   options.threads = o->sweepers;
   options.remark = remark;

@@ -51,7 +51,7 @@ runs_parse(const char *text, run_choice *out)
 }
 
 bool
-runs_want(void *user, uint64_t number, const char *pass)
+runs_select(void *user, uint64_t number, const char *pass)
 {
   const run_choice *choice = user;
   bool wanted = choice->range_count == 0;

@@ -24,6 +24,6 @@ typedef struct run_choice {
 /* Parses "1-3,5,8-": runs 1 to 3, 5, and all from 8 on.  "0" chooses no run.  Returns USAGE for a wrong text. */
 VYRE_MUST_USE vyre_status runs_parse(const char *text, run_choice *out);
 /* The callback wants_run of vyre_pipeline_options.  `user` is a run_choice. */
-bool runs_want(void *user, uint64_t number, const char *pass);
+bool runs_select(void *user, uint64_t number, const char *pass);
 
 #endif

@@ -15,7 +15,7 @@ console_severity(vyre_severity severity)
 }
 
 void
-console_format(const vyre_diagnostic *diagnostic, void (*say)(void *user, const char *text, size_t length), void *user)
+console_format(const vyre_diagnostic *diagnostic, void (*print)(void *user, const char *text, size_t length), void *user)
 {
   char small[2048], *text = small;
   const size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof small);
@@ -27,15 +27,15 @@ console_format(const vyre_diagnostic *diagnostic, void (*say)(void *user, const 
       text = small;
   }
   const size_t length = strlen(text);
-  say(user, text, length);
+  print(user, text, length);
   if (length == 0 || text[length - 1] != '\n')
-    say(user, "\n", 1);
+    print(user, "\n", 1);
   if (text != small)
     free(text);
 }
 
 static void
-say_error(void *user, const char *text, size_t length)
+print_error(void *user, const char *text, size_t length)
 {
   (void)user;
   fwrite(text, 1, length, stderr);
@@ -44,7 +44,7 @@ say_error(void *user, const char *text, size_t length)
 static void
 emit(void *user, const vyre_diagnostic *diagnostic)
 {
-  console_format(diagnostic, say_error, user);
+  console_format(diagnostic, print_error, user);
 }
 
 const vyre_diagnostics console_diagnostics = {emit, NULL};

@@ -12,8 +12,8 @@ const char *console_severity(vyre_severity severity);
 /* Prints each diagnostic to standard error. */
 extern const vyre_diagnostics console_diagnostics;
 
-/* Passes the text of a diagnostic to `say`, in pieces and with a line end. */
-void console_format(const vyre_diagnostic *diagnostic, void (*say)(void *user, const char *text, size_t length), void *user);
+/* Passes the text of a diagnostic to `print`, in pieces and with a line end. */
+void console_format(const vyre_diagnostic *diagnostic, void (*print)(void *user, const char *text, size_t length), void *user);
 
 /* Prints the help to standard output. */
 VYRE_MUST_USE vyre_status console_help(const option_table *table, const char *format, const char *version);

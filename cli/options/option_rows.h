@@ -59,7 +59,7 @@ typedef struct option_glsl {
 
 /* Fills the library's options, except `debug`.  Borrows the texts.  Returns USAGE for an unknown word. */
 VYRE_MUST_USE static inline vyre_status
-option_glsl_take(const option_glsl *from, vyre_glsl_options *out)
+option_glsl_fill(const option_glsl *from, vyre_glsl_options *out)
 {
   *out = (vyre_glsl_options){.include_dirs = from->include_dirs.names,
                              .include_dir_count = from->include_dirs.count,
@@ -69,7 +69,7 @@ option_glsl_take(const option_glsl *from, vyre_glsl_options *out)
                              .most_memory = (uint32_t)from->memory.value,
                              .most_seconds = (uint32_t)from->seconds.value,
                              .most_expansion = (uint32_t)from->expansion.value,
-                             .language = !from->language                       ? VYRE_LANGUAGE_TOLD
+                             .language = !from->language                       ? VYRE_LANGUAGE_AUTO
                                          : strcmp(from->language, "hlsl") == 0 ? VYRE_LANGUAGE_HLSL
                                          : strcmp(from->language, "glsl") == 0 ? VYRE_LANGUAGE_GLSL
                                                                                : VYRE_LANGUAGE_ASSEMBLY,
@@ -121,7 +121,7 @@ enum { OPTION_TIMEOUT = 120 }; /* the default of `timeout` */
 
 /* Returns the options of a target, without a callback for remarks.  Borrows the texts, and `folder` for the path of the cache. */
 static inline vyre_target_options
-option_device_take(const option_device *from, char *folder, size_t capacity)
+option_device_fill(const option_device *from, char *folder, size_t capacity)
 {
   return (vyre_target_options){.library = from->library,
                                .device = from->device,

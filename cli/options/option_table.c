@@ -125,8 +125,8 @@ store(const option_row *o, const char *value, void *fields)
   void *field = field_of(fields, o);
   if (o->kind == OPTION_LIST)
     return name_list_append(field, value);
-  if (o->kind == OPTION_TAKEN)
-    return o->take(value, fields);
+  if (o->kind == OPTION_CUSTOM)
+    return o->parse(value, fields);
   const char **text = o->kind == OPTION_NUMBER ? &((option_number *)field)->text : field;
   if (*text && !(o->flags & OPTION_LAST))
     return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is given twice\nFix: give it once", o->name);
@@ -240,7 +240,7 @@ parse_file(const option_table *table, const char *path, void *fields, uint32_t d
     vyre_status_free(status);
     return why;
   }
-  char *text = vyre_take(NULL, bytes.size + 1);
+  char *text = vyre_allocate(NULL, bytes.size + 1);
   if (text && bytes.size)
     memcpy(text, bytes.data, bytes.size);
   status = keep_text(files, text);

@@ -22,7 +22,7 @@ typedef enum option_kind {
   OPTION_WORD,    /* const char *, one of the words of `value`: "vir|spirv|c" */
   OPTION_NUMBER,  /* option_number, decimal or hexadecimal after 0x */
   OPTION_LIST,    /* name_list; the option may be repeated */
-  OPTION_TAKEN    /* parsed by `take`; the option may be repeated */
+  OPTION_CUSTOM   /* parsed by `parse`; the option may be repeated */
 } option_kind;
 
 enum {
@@ -67,9 +67,9 @@ typedef struct option_row {
   const char *value; /* the value's form in -help: FILE, DIR, N, vir|spirv; NULL for a flag */
   const char *help;  /* NULL for an alias, which is not listed */
   uint32_t flags;
-  uint64_t least, most;                                 /* the range of a number */
-  const char *alone;                                    /* the value of the option without '='; NULL if it needs a value */
-  vyre_status (*take)(const char *value, void *fields); /* parses an OPTION_TAKEN */
+  uint64_t least, most;                                  /* the range of a number */
+  const char *alone;                                     /* the value of the option without '='; NULL if it needs a value */
+  vyre_status (*parse)(const char *value, void *fields); /* parses an OPTION_CUSTOM */
 } option_row;
 
 typedef struct option_table {
@@ -93,7 +93,7 @@ VYRE_MUST_USE vyre_status option_table_print_kept(const option_table *table, con
                                                   vyre_bytes *out);
 /* Returns whether an untrusted file may contain the argument: an OPTION_SAFE of the table with its value, which is not @FILE. */
 bool option_table_is_safe(const option_table *table, const char *argument);
-/* Appends the given options that outputs may depend on: all except OPTION_ASIDE, OPTION_TAKEN and inputs. */
+/* Appends the given options that outputs may depend on: all except OPTION_ASIDE, OPTION_CUSTOM and inputs. */
 VYRE_MUST_USE vyre_status option_table_print_shaping(const option_table *table, const void *fields, vyre_bytes *out);
 
 /* ---- option_help.c ------------------------------------------------------------------------------------------------------- */

@@ -142,7 +142,7 @@ typedef struct including {
 } including;
 
 static void
-see_include(void *user, const char *path, const char *text, bool is_sure)
+add_include(void *user, const char *path, const char *text, bool is_sure)
 {
   including *to = user;
   if (!text)
@@ -167,7 +167,7 @@ output_cache_key(const output_cache *cache, const tool_options *options, const c
   add_named_files(&h, cache->pipeline.data);
   if (kind == VYRE_INPUT_GLSL || kind == VYRE_INPUT_HLSL) {
     vyre_status status =
-        depfile_each_include(path, text, options->glsl.include_dirs.names, options->glsl.include_dirs.count, see_include, &to);
+        depfile_each_include(path, text, options->glsl.include_dirs.names, options->glsl.include_dirs.count, add_include, &to);
     key.is_known = !status && to.is_sure;
     vyre_status_free(status);
   }
@@ -212,7 +212,7 @@ is_valid(const vyre_bytes *entry, const output_key *key, header *out)
 }
 
 bool
-output_cache_take(const output_cache *cache, const output_key *key, work *w)
+output_cache_find(const output_cache *cache, const output_key *key, work *w)
 {
   char path[PATH_MAX];
   vyre_bytes entry = {0};
@@ -231,7 +231,7 @@ output_cache_take(const output_cache *cache, const output_key *key, work *w)
   }
   if (is_there) {
     w->kind = (vyre_input_kind)head.kind;
-    process_say(&w->said, said, head.said);
+    process_print(&w->said, said, head.said);
   }
   vyre_bytes_free(&entry);
   return is_there;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "look.h"
+#include "observer.h"
 
 #include "diff.h"
 #include "base/clock.h"
@@ -20,21 +20,21 @@
 #include <sys/stat.h>
 
 bool
-look_is_told(const tool_options *o)
+observer_prints(const tool_options *o)
 {
   return o->print_before_all || o->print_after_all || o->print_changed || o->print_before.count || o->print_after.count ||
          o->dump_dir || o->roundtrip || o->tv.text;
 }
 
 bool
-look_is_wanted(const tool_options *o)
+observer_is_needed(const tool_options *o)
 {
-  return look_is_told(o) || o->remarks || o->html;
+  return observer_prints(o) || o->remarks || o->html;
 }
 
 /* Returns whether a name of the list is the pass's name or the run's number. */
 static bool
-is_named(const name_list *names, const vyre_look *at)
+is_named(const name_list *names, const vyre_observation *at)
 {
   char number[24];
   snprintf(number, sizeof number, "%" PRIu64, at->run);
@@ -46,29 +46,29 @@ is_named(const name_list *names, const vyre_look *at)
 
 /* Prints "; *** after acme.unroll<factor=4> (run 3) ***". */
 static vyre_status
-say_banner(const looker *l, const vyre_look *at)
+print_banner(const observer *l, const vyre_observation *at)
 {
   char text[1200];
-  if (at->when == VYRE_LOOK_START)
+  if (at->when == VYRE_OBSERVE_START)
     snprintf(text, sizeof text, "; *** at the start ***\n");
   else
-    snprintf(text, sizeof text, "; *** %s %.1000s (run %" PRIu64 ")%s ***\n", at->when == VYRE_LOOK_BEFORE ? "before" : "after",
-             at->text, at->run, at->when == VYRE_LOOK_AFTER && l->options->print_changed && !at->changed ? ": no change" : "");
-  process_say(l->said, text, strlen(text));
+    snprintf(text, sizeof text, "; *** %s %.1000s (run %" PRIu64 ")%s ***\n", at->when == VYRE_OBSERVE_BEFORE ? "before" : "after",
+             at->text, at->run, at->when == VYRE_OBSERVE_AFTER && l->options->print_changed && !at->changed ? ": no change" : "");
+  process_print(l->said, text, strlen(text));
   return VYRE_OK;
 }
 
 /* Prints a diff with the colours of a terminal: red for removed, green for added lines. */
 static void
-say_in_colours(const looker *l, const vyre_bytes *lines)
+print_in_colours(const observer *l, const vyre_bytes *lines)
 {
   for (size_t at = 0; at < lines->size;) {
     const char *line = lines->data + at, *end = memchr(line, '\n', lines->size - at);
     const size_t length = end ? (size_t)(end - line) : lines->size - at;
     const char *colour = *line == '-' ? "\033[31m" : *line == '+' ? "\033[32m" : *line == '@' ? "\033[36m" : "";
-    process_say(l->said, colour, strlen(colour));
-    process_say(l->said, line, length);
-    process_say(l->said, *colour ? "\033[0m\n" : "\n", *colour ? 5 : 1);
+    process_print(l->said, colour, strlen(colour));
+    process_print(l->said, line, length);
+    process_print(l->said, *colour ? "\033[0m\n" : "\n", *colour ? 5 : 1);
     at += length + 1;
   }
 }
@@ -82,20 +82,20 @@ prints_diff(const tool_options *o)
 
 /* Prints the module, or the lines that differ from the last text.  `lines` is NULL if no text was shown before. */
 static void
-say_module(const looker *l, const vyre_bytes *text, const vyre_bytes *lines)
+print_dump(const observer *l, const vyre_bytes *text, const vyre_bytes *lines)
 {
   const tool_options *o = l->options;
   if (!prints_diff(o) || !lines)
-    process_say(l->said, text->data, text->size);
+    process_print(l->said, text->data, text->size);
   else if (lines->size && strcmp(o->print_changed, "cdiff") == 0)
-    say_in_colours(l, lines);
+    print_in_colours(l, lines);
   else if (lines->size)
-    process_say(l->said, lines->data, lines->size);
+    process_print(l->said, lines->data, lines->size);
 }
 
 /* Keeps the text for the next difference. */
 static vyre_status
-keep_shown(looker *l, const vyre_bytes *text)
+keep_shown(observer *l, const vyre_bytes *text)
 {
   l->shown.size = 0;
   VYRE_TRY(vyre_bytes_append(&l->shown, text->data, text->size));
@@ -104,7 +104,7 @@ keep_shown(looker *l, const vyre_bytes *text)
 
 /* Writes DIR/INPUT.0003-canon.vir, with _ for / in the input's path. */
 static vyre_status
-dump(const looker *l, const vyre_look *at, const vyre_bytes *text)
+dump(const observer *l, const vyre_observation *at, const vyre_bytes *text)
 {
   char path[PATH_MAX], name[256];
   const char *folder = l->options->dump_dir;
@@ -176,7 +176,7 @@ roundtrip_bytes(const vyre_module *module, bool is_clone)
 }
 
 static vyre_status
-roundtrip(const char *by, const vyre_look *at, const vyre_bytes *text)
+roundtrip(const char *by, const vyre_observation *at, const vyre_bytes *text)
 {
   const bool is_all = strcmp(by, "all") == 0;
   vyre_status status = VYRE_OK;
@@ -193,12 +193,12 @@ roundtrip(const char *by, const vyre_look *at, const vyre_bytes *text)
 
 /* Returns whether a heading is printed.  *out_whole is whether the module is printed, too. */
 static bool
-is_printed(const tool_options *o, const vyre_look *at, bool *out_whole)
+is_printed(const tool_options *o, const vyre_observation *at, bool *out_whole)
 {
   *out_whole = true;
-  if (at->when == VYRE_LOOK_START)
+  if (at->when == VYRE_OBSERVE_START)
     return o->print_changed != NULL;
-  if (at->when == VYRE_LOOK_BEFORE)
+  if (at->when == VYRE_OBSERVE_BEFORE)
     return o->print_before_all || is_named(&o->print_before, at);
   if (o->print_after_all || is_named(&o->print_after, at))
     return true;
@@ -208,13 +208,13 @@ is_printed(const tool_options *o, const vyre_look *at, bool *out_whole)
 
 /* Serves all options that print, keep or compare the module's text. */
 static vyre_status
-look_at_text(looker *l, const vyre_look *at, uint64_t ns)
+observe_text(observer *l, const vyre_observation *at, uint64_t ns)
 {
   const tool_options *o = l->options;
   vyre_bytes text = {0}, lines = {0};
   bool is_whole;
   const bool prints = is_printed(o, at, &is_whole), says = prints && is_whole,
-             is_new = at->when == VYRE_LOOK_START || (at->when == VYRE_LOOK_AFTER && at->changed);
+             is_new = at->when == VYRE_OBSERVE_START || (at->when == VYRE_OBSERVE_AFTER && at->changed);
   const bool shows = (says && prints_diff(o)) || (l->pager.out && is_new), has_shown = l->shown.size > 0;
   vyre_status status = VYRE_OK;
   if (says || shows || ((o->dump_dir || o->roundtrip) && is_new))
@@ -224,9 +224,9 @@ look_at_text(looker *l, const vyre_look *at, uint64_t ns)
   if (!status && shows && has_shown)
     status = diff_lines(l->shown.data, text.data, &lines);
   if (!status && prints)
-    status = say_banner(l, at);
+    status = print_banner(l, at);
   if (!status && says)
-    say_module(l, &text, has_shown ? &lines : NULL);
+    print_dump(l, &text, has_shown ? &lines : NULL);
   if (!status && shows)
     status = keep_shown(l, &text);
   if (!status && o->dump_dir && is_new)
@@ -234,27 +234,27 @@ look_at_text(looker *l, const vyre_look *at, uint64_t ns)
   if (!status && o->roundtrip && is_new)
     status = roundtrip(o->roundtrip, at, &text);
   if (!status && l->remarker.out)
-    status = remarks_look(&l->remarker, at);
+    status = remarker_observe(&l->remarker, at);
   if (!status && l->pager.out)
-    status = pager_look(&l->pager, at, has_shown && lines.data ? lines.data : has_shown ? "" : text.data, ns);
+    status = pager_observe(&l->pager, at, has_shown && lines.data ? lines.data : has_shown ? "" : text.data, ns);
   vyre_bytes_free(&lines);
   vyre_bytes_free(&text);
   return status;
 }
 
 vyre_status
-look_at(void *user, const vyre_look *at)
+observer_observe(void *user, const vyre_observation *at)
 {
-  looker *l = user;
-  vyre_status status = look_at_text(l, at, clock_now() - l->began);
+  observer *l = user;
+  vyre_status status = observe_text(l, at, clock_now() - l->began);
   if (!status && l->options->tv.text) /* last, so that the module is printed before an error */
-    status = validator_look(&l->validator, at);
+    status = validator_observe(&l->validator, at);
   l->began = clock_now();
   return status;
 }
 
 vyre_status
-look_end(looker *l, const vyre_module *module)
+observer_end(observer *l, const vyre_module *module)
 {
   vyre_status status = l->pager.out ? pager_end(&l->pager, module, l->shown.size ? l->shown.data : NULL) : VYRE_OK;
   vyre_bytes_free(&l->shown);

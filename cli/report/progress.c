@@ -65,7 +65,7 @@ progress_step(int failed)
 }
 
 void
-progress_tell(const char *text)
+progress_print(const char *text)
 {
   const uint64_t now = clock_now();
   if (!isatty(STDERR_FILENO) || now - line.drawn < SECOND / 10)

@@ -40,7 +40,7 @@ begin(vyre_bytes *out, const char *kind, const char *pass, uint64_t run, const c
 
 /* Returns the kind of a message and removes it from the message. */
 static const char *
-take_kind(const char **message)
+split_kind(const char **message)
 {
   static const char *const kinds[] = {"passed", "missed", "analysis"};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -61,7 +61,7 @@ remarks_add(vyre_bytes *out, const char *input, const vyre_diagnostic *d)
   const size_t length = code.pass ? strlen(code.pass) : 0;
   if (length && strncmp(message, code.pass, length) == 0 && strncmp(message + length, ": ", 2) == 0)
     message += length + 2;
-  const char *kind = take_kind(&message);
+  const char *kind = split_kind(&message);
   VYRE_TRY(begin(out, kind, code.pass, code.pass ? code.run : 0, input));
   VYRE_TRY(vyre_json_member(", ", "severity", console_severity(d->severity), out));
   VYRE_TRY(vyre_json_member(", ", "file", d->file, out));
@@ -180,13 +180,13 @@ add_lines(const vyre_module *module, const remarks_lines *before, const remarks_
 }
 
 vyre_status
-remarks_look(remarker *r, const vyre_look *at)
+remarker_observe(remarker *r, const vyre_observation *at)
 {
   remarks_lines after;
-  if (at->when == VYRE_LOOK_BEFORE || (at->when == VYRE_LOOK_AFTER && !at->changed))
+  if (at->when == VYRE_OBSERVE_BEFORE || (at->when == VYRE_OBSERVE_AFTER && !at->changed))
     return VYRE_OK;
   vyre_status status = read_lines(at->module, &after);
-  if (!status && at->when == VYRE_LOOK_AFTER) {
+  if (!status && at->when == VYRE_OBSERVE_AFTER) {
     status = begin(r->out, "passed", at->pass, at->run, r->input);
     if (!status)
       status = vyre_bytes_printf(r->out, ", \"rows_before\": %" PRIu32 ", \"rows\": %" PRIu32, r->before.rows, after.rows);

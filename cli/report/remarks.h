@@ -24,7 +24,7 @@ typedef struct remarker {
 /* Adds a message that is also printed.  A message that begins with "passed: ", "missed: " or "analysis: " has that kind. */
 VYRE_MUST_USE vyre_status remarks_add(vyre_bytes *out, const char *input, const vyre_diagnostic *diagnostic);
 /* Call it at the start and after each run.  Adds the source lines that the run changed. */
-VYRE_MUST_USE vyre_status remarks_look(remarker *r, const vyre_look *at);
+VYRE_MUST_USE vyre_status remarker_observe(remarker *r, const vyre_observation *at);
 void remarks_end(remarker *r);
 
 #endif

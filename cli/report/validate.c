@@ -230,7 +230,7 @@ check_inputs(const validator *v, pair *p, verdict *out)
 
 /* Prints "run 3: canon: @main: correct on 4 of 4 inputs". */
 static vyre_status
-print_verdict(const validator *v, const vyre_look *at, const char *program, const pair *p, verdict found)
+print_verdict(const validator *v, const vyre_observation *at, const char *program, const pair *p, verdict found)
 {
   vyre_bytes text = {0};
   vyre_status status = vyre_bytes_printf(&text, "run %" PRIu64 ": %s: @%s: ", at->run, at->text, program);
@@ -242,7 +242,7 @@ print_verdict(const validator *v, const vyre_look *at, const char *program, cons
   else if (!status && found == VERDICT_UNSUPPORTED)
     status = vyre_bytes_printf(&text, "unsupported: %s\n", p->why);
   if (!status)
-    process_say(v->said, text.data, text.size);
+    process_print(v->said, text.data, text.size);
   vyre_bytes_free(&text);
   return status;
 }
@@ -264,7 +264,7 @@ incorrect_error(const char *program, const pair *p)
 }
 
 static vyre_status
-check_program(const validator *v, const vyre_look *at, vyre_module *after, uint32_t first, uint32_t second)
+check_program(const validator *v, const vyre_observation *at, vyre_module *after, uint32_t first, uint32_t second)
 {
   pair p = {0};
   verdict found = VERDICT_UNSUPPORTED;
@@ -288,11 +288,11 @@ check_program(const validator *v, const vyre_look *at, vyre_module *after, uint3
 /* ---- all programs -------------------------------------------------------------------------------------------------------- */
 
 vyre_status
-validator_look(validator *v, const vyre_look *at)
+validator_observe(validator *v, const vyre_observation *at)
 {
   vyre_module *after = NULL;
   vyre_status status = VYRE_OK;
-  if (at->when == VYRE_LOOK_BEFORE || (at->when == VYRE_LOOK_AFTER && !at->changed))
+  if (at->when == VYRE_OBSERVE_BEFORE || (at->when == VYRE_OBSERVE_AFTER && !at->changed))
     return VYRE_OK;
   VYRE_TRY(vyre_module_clone(at->module, &after));
   uint32_t first = v->before ? vyre_module_view(v->before)->first[0] : 0, second = vyre_module_view(after)->first[0];

@@ -14,12 +14,12 @@
 /* The state of one run of the pipeline.  validator_end frees it. */
 typedef struct validator {
   uint64_t inputs;     /* number of inputs */
-  vyre_bytes *said;    /* for process_say */
+  vyre_bytes *said;    /* for process_print */
   vyre_module *before; /* owned copy of the module before the run */
 } validator;
 
 /* Call it at the start and after each run.  Returns INPUT if the run is incorrect. */
-VYRE_MUST_USE vyre_status validator_look(validator *v, const vyre_look *at);
+VYRE_MUST_USE vyre_status validator_observe(validator *v, const vyre_observation *at);
 void validator_end(validator *v);
 
 #endif

@@ -78,7 +78,7 @@ typedef struct looking {
 } looking;
 
 static void
-look_at_bytes(looking *to, const char *path, const vyre_bytes *bytes)
+hash_bytes(looking *to, const char *path, const vyre_bytes *bytes)
 {
   uint64_t hash[2] = {0};
   if (bytes) {
@@ -94,18 +94,18 @@ look_at_bytes(looking *to, const char *path, const vyre_bytes *bytes)
 }
 
 static void
-look_at_file(void *user, const char *path, bool is_there)
+hash_file(void *user, const char *path, bool is_there)
 {
   vyre_bytes bytes = {0};
   vyre_status status = is_there ? vyre_file_read(path, &bytes) : VYRE_OK;
-  look_at_bytes(user, path, is_there && !status ? &bytes : NULL);
+  hash_bytes(user, path, is_there && !status ? &bytes : NULL);
   vyre_status_free(status); /* the run reports it */
   vyre_bytes_free(&bytes);
 }
 
 /* Hashes the command line without inputs, and the files that it names. */
 static vyre_status
-look_at_options(int argc, char **argv, const tool_options *o, sight *out)
+hash_options(int argc, char **argv, const tool_options *o, sight *out)
 {
   looking common = {.files = &out->files};
   vyre_bytes given = {0};
@@ -115,20 +115,20 @@ look_at_options(int argc, char **argv, const tool_options *o, sight *out)
   hasher_add(&common.hash, given.data, given.size);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     hasher_add_text(&common.hash, texts[i] ? texts[i] : "");
-  depends_each_of_all(o, look_at_file, &common);
+  depends_each_of_all(o, hash_file, &common);
   for (uint32_t i = 0; o->output && archives_is_name(o->output) && i < o->archives.count;
        i++) /* the whole archive is written again */
-    look_at_file(&common, archives_path_at(&o->archives, i), true);
+    hash_file(&common, archives_path_at(&o->archives, i), true);
   hasher_end(&common.hash, out->common);
   for (int i = 1; i < argc; i++) /* a file of arguments, whose arguments are hashed above */
     if (argv[i][0] == '@')
-      look_at_file(&common, argv[i] + 1, true);
+      hash_file(&common, argv[i] + 1, true);
   vyre_bytes_free(&given);
   return common.status;
 }
 
 static vyre_status
-look_at_input(const tool_options *o, const char *path, const char *place, sight *out)
+hash_input(const tool_options *o, const char *path, const char *place, sight *out)
 {
   looking input = {.files = &out->files};
   uint64_t hash[2] = {0};
@@ -140,10 +140,10 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
   hasher_begin(&input.hash);
   hasher_add(&input.hash, out->common, sizeof out->common);
   hasher_add_text(&input.hash, place);
-  look_at_bytes(&input, path, is_there ? &bytes : NULL);
+  hash_bytes(&input, path, is_there ? &bytes : NULL);
   if (is_there) /* an unreadable include is hashed when it becomes readable */
     vyre_status_free(depends_each_included(
-        o, path, vyre_input_detect_as(path, bytes.data ? bytes.data : "", bytes.size, o->compile.language), look_at_file, &input));
+        o, path, vyre_input_detect_as(path, bytes.data ? bytes.data : "", bytes.size, o->compile.language), hash_file, &input));
   vyre_bytes_free(&bytes);
   if (is_there)
     hasher_end(&input.hash, hash);
@@ -151,12 +151,12 @@ look_at_input(const tool_options *o, const char *path, const char *place, sight 
 }
 
 vyre_status
-sight_take(int argc, char **argv, const tool_options *o, const outputs *places, sight *out)
+sight_refresh(int argc, char **argv, const tool_options *o, const outputs *places, sight *out)
 {
   sight_free(out);
-  VYRE_TRY(look_at_options(argc, argv, o, out));
+  VYRE_TRY(hash_options(argc, argv, o, out));
   for (uint32_t i = 0; i < o->inputs.count; i++)
-    VYRE_TRY(look_at_input(o, o->inputs.names[i], o->outdir ? places->places[i] : "", out));
+    VYRE_TRY(hash_input(o, o->inputs.names[i], o->outdir ? places->places[i] : "", out));
   sight_sort(&out->files);
   return VYRE_OK;
 }

@@ -24,7 +24,7 @@ typedef struct sight {
 } sight;
 
 /* Replaces the snapshot by a new one.  `places` has the names of outputs. */
-VYRE_MUST_USE vyre_status sight_take(int argc, char **argv, const tool_options *o, const outputs *places, sight *out);
+VYRE_MUST_USE vyre_status sight_refresh(int argc, char **argv, const tool_options *o, const outputs *places, sight *out);
 void sight_free(sight *s);
 /* Sorts a list by path and removes duplicates. */
 void sight_sort(sight_items *list);

@@ -266,7 +266,7 @@ is_complete(watcher *w, bool has_new_folders)
 
 /* Takes a snapshot and runs the inputs that changed, if all folders were watched before the snapshot. */
 static step
-look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *out_status)
+run_changed(watcher *w, int argc, char **argv, tool_options *o, vyre_status *out_status)
 {
   outputs places = {0};
   sight now = {0};
@@ -275,7 +275,7 @@ look_and_run(watcher *w, int argc, char **argv, tool_options *o, vyre_status *ou
   bool has_new_folders = false;
   vyre_status status = outputs_prepare(o, &places);
   if (!status)
-    status = sight_take(argc, argv, o, &places, &now);
+    status = sight_refresh(argc, argv, o, &places, &now);
   if (!status)
     status = watch_folders(&w->folders, &now.files, &has_new_folders);
   if (!status && !is_complete(w, has_new_folders))
@@ -397,12 +397,12 @@ tool_watch(int argc, char **argv, tool *t, int *out_code)
   if (!status)
     status = begin(&w);
   if (!status)
-    next = look_and_run(&w, argc, argv, &t->options, &status);
+    next = run_changed(&w, argc, argv, &t->options, &status);
   while (next == STEP_LOOKS_AGAIN || (next == STEP_WAITS && w.runs)) {
     print_new_error(status, &w.said);
     next = wait_for_change(&w, next == STEP_LOOKS_AGAIN, argc, argv, &t->options);
     if (next == STEP_WAITS)
-      next = look_and_run(&w, argc, argv, &t->options, &status);
+      next = run_changed(&w, argc, argv, &t->options, &status);
   }
   end(&w);
   t->left_out = w.left_out;

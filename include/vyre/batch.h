@@ -41,7 +41,7 @@ uint32_t vyre_batch_count(const vyre_batch *batch);
 vyre_module *vyre_batch_module(vyre_batch *batch);
 /* Copies the current state of an entry to an empty module (new or cleared) and seals that. The batch's module must be sealed. An
  * entry may be taken more than once. O(the entry's rows, types and texts). */
-VYRE_MUST_USE vyre_status vyre_batch_take(vyre_batch *batch, uint32_t entry, vyre_module *out);
+VYRE_MUST_USE vyre_status vyre_batch_extract(vyre_batch *batch, uint32_t entry, vyre_module *out);
 
 /* Adds a part of a module. A part is a range of adjacent programs, with all inputs and types of the module. `first` is the row of
  * its first program. `end` is the row of the program after its last one, or the number of rows. The module is sealed, and no array
@@ -49,7 +49,7 @@ VYRE_MUST_USE vyre_status vyre_batch_take(vyre_batch *batch, uint32_t entry, vyr
 VYRE_MUST_USE vyre_status vyre_batch_add_part(vyre_batch *batch, const vyre_module *module, vyre_row first, vyre_row end);
 /* Appends the current state of a part to `out`, which must be empty before the first part. After the last part, `out` is sealed and
  * has the rows, types, names and lines of the whole module. Until then it may not be used. */
-VYRE_MUST_USE vyre_status vyre_batch_take_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_module *out);
+VYRE_MUST_USE vyre_status vyre_batch_extract_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_module *out);
 
 #ifdef __cplusplus
 }

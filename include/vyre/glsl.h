@@ -29,7 +29,7 @@ VYRE_MUST_USE vyre_status vyre_glsl_env_parse(const char *name, vyre_glsl_env *o
 
 /* The language of a text. */
 typedef enum vyre_glsl_language {
-  VYRE_LANGUAGE_TOLD, /* by content and name (vyre/io.h); for vyre_glsl_compile, GLSL */
+  VYRE_LANGUAGE_AUTO, /* by content and name (vyre/io.h); for vyre_glsl_compile, GLSL */
   VYRE_LANGUAGE_GLSL,
   VYRE_LANGUAGE_HLSL,
   VYRE_LANGUAGE_ASSEMBLY, /* SPIR-V assembly, as spirv-dis prints it */
@@ -37,7 +37,7 @@ typedef enum vyre_glsl_language {
 } vyre_glsl_language;
 
 typedef enum vyre_glsl_stage {
-  VYRE_STAGE_TOLD, /* by the file's name (vyre_glsl_stage_of), otherwise compute */
+  VYRE_STAGE_AUTO, /* by the file's name (vyre_glsl_stage_of), otherwise compute */
   VYRE_STAGE_COMPUTE,
   VYRE_STAGE_VERTEX,
   VYRE_STAGE_TESSELLATION_CONTROL,
@@ -58,7 +58,7 @@ typedef enum vyre_glsl_stage {
 /* Parses a name of a stage, as in glslc and glslangValidator: compute, comp, vertex, vert and so on. An unknown name is a USAGE
  * error that lists the names. */
 VYRE_MUST_USE vyre_status vyre_glsl_stage_parse(const char *name, vyre_glsl_stage *out);
-/* Returns the stage in a file's name (blur.frag, blur.frag.glsl, blur.frag.hlsl), or VYRE_STAGE_TOLD if it has none. */
+/* Returns the stage in a file's name (blur.frag, blur.frag.glsl, blur.frag.hlsl), or VYRE_STAGE_AUTO if it has none. */
 vyre_glsl_stage vyre_glsl_stage_of(const char *path);
 
 typedef struct vyre_glsl_options {

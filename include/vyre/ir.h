@@ -59,7 +59,7 @@ const vyre_allocator *vyre_module_allocator(const vyre_module *module);
  * one at a time. Returns NULL if it is already lent, or if memory runs out. */
 void *vyre_module_borrow(vyre_module *module, size_t least, size_t *out_bytes);
 /* Ends a loan. `wanted` is the number of bytes that would have been enough; the next borrower gets that much. */
-void vyre_module_give_back(vyre_module *module, size_t wanted);
+void vyre_module_return_room(vyre_module *module, size_t wanted);
 /* Returns VYRE_OK, or the failure since creation or the last clear: out of memory, or the error of vyre_module_fail. Each call
  * makes a new status. */
 VYRE_MUST_USE vyre_status vyre_module_status(const vyre_module *module);
@@ -89,7 +89,8 @@ const char *vyre_string_text(const vyre_module *module, vyre_string string);
  *
  * Every type has a complete layout: explicit, as SPIR-V's Offset, ArrayStride and MatrixStride give it, or std430's. Types in
  * spaces without a layout (workgroup, private, constant) have one too; the exporter omits it there. */
-typedef uint32_t vyre_type_id; /* forms and flags: types.h */
+typedef uint32_t vyre_type_id;  /* forms and flags: types.h */
+enum { VYRE_FIRST_TYPE = 256 }; /* the first id of the type table */
 
 typedef struct vyre_member {
   vyre_string name;

@@ -279,7 +279,7 @@ VYRE_MUST_USE vyre_status vyre_mega_io_complete(void *image, size_t size, const 
 VYRE_MUST_USE vyre_status vyre_mega_io_recycle(void *image, size_t size, uint32_t slot);
 /* Cancels a request. Called by the requester. A completed slot becomes EMPTY at once. A PUBLISHED or CLAIMED slot gets op GIVEN_UP,
  * and the server makes it EMPTY when it polls or completes it. */
-VYRE_MUST_USE vyre_status vyre_mega_io_give_up(void *image, size_t size, uint32_t slot);
+VYRE_MUST_USE vyre_status vyre_mega_io_abandon(void *image, size_t size, uint32_t slot);
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------------- */
 

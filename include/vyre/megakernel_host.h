@@ -111,7 +111,7 @@ typedef struct vyre_mega_window_stats {
   bool may_be_stuck; /* work exists, but no item ended: a mask, IO, or a hanging kernel */
 } vyre_mega_window_stats;
 
-VYRE_MUST_USE vyre_status vyre_mega_telemetry_take(vyre_mega_live *live, vyre_mega_telemetry *out);
+VYRE_MUST_USE vyre_status vyre_mega_telemetry_read(vyre_mega_live *live, vyre_mega_telemetry *out);
 vyre_mega_window_stats vyre_mega_window_between(const vyre_mega_telemetry *from, const vyre_mega_telemetry *to);
 /* Appends the snapshot in Prometheus' text format. */
 VYRE_MUST_USE vyre_status vyre_mega_telemetry_text(const vyre_mega_telemetry *telemetry, vyre_bytes *out);

@@ -174,23 +174,23 @@ void vyre_device_report(const vyre_device *device, vyre_report *report);
 VYRE_MUST_USE vyre_status vyre_device_close(vyre_device *device);
 
 /* Callbacks that see the module between runs of passes. */
-typedef enum vyre_look_when { VYRE_LOOK_START, VYRE_LOOK_BEFORE, VYRE_LOOK_AFTER } vyre_look_when;
+typedef enum vyre_observe_when { VYRE_OBSERVE_START, VYRE_OBSERVE_BEFORE, VYRE_OBSERVE_AFTER } vyre_observe_when;
 
-typedef struct vyre_look {
-  vyre_look_when when;       /* before the first run, or before or after a run */
+typedef struct vyre_observation {
+  vyre_observe_when when;    /* before the first run, or before or after a run */
   const vyre_module *module; /* sealed */
-  uint64_t run;              /* number of the run, from 1; 0 for VYRE_LOOK_START, without a pass */
+  uint64_t run;              /* number of the run, from 1; 0 for VYRE_OBSERVE_START, without a pass */
   const char *pass, *text;   /* its name, and its text in the pipeline, "acme.unroll<factor=4>" */
   bool changed;              /* whether the run changed the module */
-} vyre_look;
+} vyre_observation;
 
 typedef struct vyre_pipeline_options {
   bool verify_each;   /* verify after each pass */
   bool check_changed; /* compare the module with the pass's result flag; always on in debug builds */
   bool run_twice;     /* run each pass twice, first over a copy and as plain C, and compare; passes run one by one */
   /* Gets the module; an error that it returns ends the run. Passes run one by one then. May be NULL. */
-  vyre_status (*look)(void *user, const vyre_look *at);
-  void *look_user;
+  vyre_status (*observe)(void *user, const vyre_observation *at);
+  void *observe_user;
   /* Gets the text of modules that `print` and verifier errors show. May be NULL. */
   void (*print)(void *user, const char *text, size_t length);
   void *print_user;

@@ -461,7 +461,7 @@ vyre_driver_call vyre_driver_call_running(bool of_any_thread);
  * process. Only one thread of the process may use targets. */
 void vyre_driver_calls_copy(vyre_driver_call *where);
 /* Writes "the vulkan driver 'NAME' HOW while it compiled kernel 'LABEL'", truncated to `size` bytes. Async-signal-safe. */
-void vyre_driver_call_tell(const vyre_driver_call *call, const char *how, char *out, size_t size);
+void vyre_driver_call_format(const vyre_driver_call *call, const char *how, char *out, size_t size);
 
 /* Write or read one range of a buffer. */
 static inline vyre_status

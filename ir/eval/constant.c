@@ -71,7 +71,7 @@ push_cell(folder *f, uint32_t row)
 {
   if (!vyre_grow(f->allocator, &f->stack, &f->stack_capacity, f->depth + 1, sizeof *f->stack))
     return false;
-  cell *fresh = vyre_take(f->allocator, sizeof *fresh);
+  cell *fresh = vyre_allocate(f->allocator, sizeof *fresh);
   if (!fresh)
     return false;
   fresh->row = row;

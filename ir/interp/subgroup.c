@@ -304,7 +304,7 @@ source_of(const task *t, uint32_t lane)
 
 /* Returns whether operand b must be the same for all lanes. */
 static bool
-wants_one_index(vyre_opcode op)
+needs_uniform_index(vyre_opcode op)
 {
   return op == VYRE_OP_subgroup_broadcast || op == VYRE_OP_subgroup_rotate || op == VYRE_OP_subgroup_quad_broadcast;
 }
@@ -313,7 +313,7 @@ static void
 run_move(const task *t)
 {
   const vyre_view *v = t->ip->view;
-  const bool wrong = t->ip->report && (cluster_is_large(t) || (wants_one_index(t->op) && lanes_differ(t, t->b, 1)));
+  const bool wrong = t->ip->report && (cluster_is_large(t) || (needs_uniform_index(t->op) && lanes_differ(t, t->b, 1)));
   for_each_lane(t, lane)
   {
     const uint32_t from = source_of(t, lane);

@@ -10,8 +10,6 @@
 
 #include "table.h"
 
-#define FIRST_TYPE 256u
-
 /* The entry's inputs are followed by one for programs without an input. */
 typedef struct batch_entry {
   uint32_t first_input, inputs;
@@ -111,19 +109,19 @@ text_there(const copy *c, vyre_string text)
 static bool
 is_listed(const copy *c, vyre_type_id type)
 {
-  const uint32_t place = c->batch->places[type - FIRST_TYPE];
+  const uint32_t place = c->batch->places[type - VYRE_FIRST_TYPE];
   return place - c->entry->first_type < c->entry->types && c->batch->types[place] == type;
 }
 
 static vyre_type_id
 type_there(const copy *c, vyre_type_id type)
 {
-  if (type < FIRST_TYPE)
+  if (type < VYRE_FIRST_TYPE)
     return type;
   if (!c->extracts)
-    return type - FIRST_TYPE < c->entry->types ? c->batch->types[c->entry->first_type + type - FIRST_TYPE] : 0;
-  return type - FIRST_TYPE < c->from->type_count && is_listed(c, type)
-             ? FIRST_TYPE + c->batch->places[type - FIRST_TYPE] - c->entry->first_type
+    return type - VYRE_FIRST_TYPE < c->entry->types ? c->batch->types[c->entry->first_type + type - VYRE_FIRST_TYPE] : 0;
+  return type - VYRE_FIRST_TYPE < c->from->type_count && is_listed(c, type)
+             ? VYRE_FIRST_TYPE + c->batch->places[type - VYRE_FIRST_TYPE] - c->entry->first_type
              : 0;
 }
 
@@ -163,7 +161,7 @@ add_types(const copy *c, batch_entry *entry)
     const vyre_type_id type = copy_type(c, &c->from->types[i]);
     if (!type)
       return false;
-    b->places[type - FIRST_TYPE] = b->type_count;
+    b->places[type - VYRE_FIRST_TYPE] = b->type_count;
     b->types[b->type_count++] = type;
     entry->types++;
   }
@@ -175,7 +173,7 @@ find_types(const copy *c)
 {
   const batch_entry *e = c->entry;
   for (uint32_t i = 0; i < e->types; i++)
-    c->batch->places[c->batch->types[e->first_type + i] - FIRST_TYPE] = e->first_type + i;
+    c->batch->places[c->batch->types[e->first_type + i] - VYRE_FIRST_TYPE] = e->first_type + i;
 }
 
 static bool
@@ -183,7 +181,7 @@ extract_types(const copy *c)
 {
   const batch_entry *e = c->entry;
   for (uint32_t i = 0; i < e->types; i++)
-    if (!copy_type(c, &c->from->types[c->batch->types[e->first_type + i] - FIRST_TYPE]))
+    if (!copy_type(c, &c->from->types[c->batch->types[e->first_type + i] - VYRE_FIRST_TYPE]))
       return false;
   return true;
 }
@@ -504,7 +502,7 @@ finish_module(vyre_module *out)
 }
 
 vyre_status
-vyre_batch_take(vyre_batch *batch, uint32_t entry, vyre_module *out)
+vyre_batch_extract(vyre_batch *batch, uint32_t entry, vyre_module *out)
 {
   VYRE_TRY(vyre_module_status(batch->module));
   VYRE_TRY(vyre_module_status(out));
@@ -540,7 +538,7 @@ vyre_batch_take(vyre_batch *batch, uint32_t entry, vyre_module *out)
 }
 
 vyre_status
-vyre_batch_take_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_module *out)
+vyre_batch_extract_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_module *out)
 {
   VYRE_TRY(vyre_module_status(batch->module));
   VYRE_TRY(vyre_module_status(out));

@@ -451,7 +451,7 @@ vyre_row
 vyre_build_load(vyre_builder *builder, vyre_row path, uint32_t flags)
 {
   vyre_type_id type = vyre_path_type(builder->module, path);
-  return add(builder, VYRE_OP_load, type < 256 ? (vyre_type)type : VYRE_VOID, flags, 0, 0, path, VYRE_NONE, VYRE_NONE);
+  return add(builder, VYRE_OP_load, type < VYRE_FIRST_TYPE ? (vyre_type)type : VYRE_VOID, flags, 0, 0, path, VYRE_NONE, VYRE_NONE);
 }
 
 vyre_row

@@ -330,7 +330,7 @@ seal_rows(vyre_module *module, uint32_t *map)
   vyre_status status = renumber(&s);
   if (map)
     memcpy(map, s.map, rows * sizeof(*map));
-  vyre_module_give_back(module, 0);
+  vyre_module_return_room(module, 0);
   return status;
 }
 

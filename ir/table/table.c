@@ -282,7 +282,7 @@ vyre_module_borrow(vyre_module *module, size_t least, size_t *out_bytes)
 }
 
 void
-vyre_module_give_back(vyre_module *module, size_t wanted)
+vyre_module_return_room(vyre_module *module, size_t wanted)
 {
   module->lent = false;
   if (wanted > KEPT_MOST || module->kept_bytes > KEPT_MOST)

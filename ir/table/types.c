@@ -14,8 +14,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define FIRST_ID 256u
-
 static uint32_t
 saturate(uint64_t bytes)
 {
@@ -52,20 +50,20 @@ has_members(vyre_type_form form)
 vyre_type_info
 vyre_type_get(const vyre_module *module, vyre_type_id type)
 {
-  if (type < FIRST_ID)
+  if (type < VYRE_FIRST_TYPE)
     return value_info((vyre_type)type);
-  if (type - FIRST_ID >= module->type_count)
+  if (type - VYRE_FIRST_TYPE >= module->type_count)
     return value_info(0);
-  vyre_type_info info = module->types[type - FIRST_ID].info;
+  vyre_type_info info = module->types[type - VYRE_FIRST_TYPE].info;
   if (has_members(info.form) && info.count)
-    info.members = module->members + module->types[type - FIRST_ID].members;
+    info.members = module->members + module->types[type - VYRE_FIRST_TYPE].members;
   return info;
 }
 
 uint32_t
 vyre_type_count(const vyre_module *module)
 {
-  return FIRST_ID + module->type_count;
+  return VYRE_FIRST_TYPE + module->type_count;
 }
 
 /* ---- the table ---- */
@@ -83,7 +81,7 @@ hash_info(const vyre_type_info *info, const vyre_member *members)
 static uint64_t
 hash_of(const vyre_module *module, uint32_t id)
 {
-  const table_type *type = &module->types[id - FIRST_ID];
+  const table_type *type = &module->types[id - VYRE_FIRST_TYPE];
   return hash_info(&type->info, module->members ? module->members + type->members : NULL);
 }
 
@@ -101,7 +99,8 @@ types_are_equal(const vyre_module *module, const table_type *known, const vyre_t
 uint32_t
 table_length_row(const vyre_module *module, vyre_type_id type)
 {
-  return type >= FIRST_ID && type - FIRST_ID < module->type_count ? module->types[type - FIRST_ID].length_row : 0;
+  return type >= VYRE_FIRST_TYPE && type - VYRE_FIRST_TYPE < module->type_count ? module->types[type - VYRE_FIRST_TYPE].length_row
+                                                                                : 0;
 }
 
 /* Returns table_length_row of a new type from that of its parts. Nested types may be exponentially large, so no function walks all
@@ -126,9 +125,9 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
 uint32_t
 vyre_type_extent(const vyre_module *module, vyre_type_id type)
 {
-  if (type < FIRST_ID)
+  if (type < VYRE_FIRST_TYPE)
     return value_info((vyre_type)type).size;
-  return type - FIRST_ID < module->type_count ? module->types[type - FIRST_ID].extent : 0;
+  return type - VYRE_FIRST_TYPE < module->type_count ? module->types[type - VYRE_FIRST_TYPE].extent : 0;
 }
 
 /* Computes the extent of a type from that of its parts. */
@@ -162,7 +161,7 @@ table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_membe
   uint32_t mask = module->type_set.capacity - 1;
   uint32_t slot = (uint32_t)hash_info(info, members) & mask;
   for (uint32_t id; (id = module->type_set.slots[slot]) != 0; slot = (slot + 1) & mask)
-    if (!apart && types_are_equal(module, &module->types[id - FIRST_ID], info, members))
+    if (!apart && types_are_equal(module, &module->types[id - VYRE_FIRST_TYPE], info, members))
       return id;
   uint32_t index = module->type_count;
   uint32_t first = module->member_count;
@@ -175,9 +174,9 @@ table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_membe
   module->member_count += count;
   module->types[index] = (table_type){*info, first, find_length_row(module, info, members), find_extent(module, info, members)};
   module->type_count++;
-  module->type_set.slots[slot] = FIRST_ID + index;
+  module->type_set.slots[slot] = VYRE_FIRST_TYPE + index;
   module->type_set.count++;
-  return FIRST_ID + index;
+  return VYRE_FIRST_TYPE + index;
 }
 
 void
@@ -196,16 +195,16 @@ table_remap_types(vyre_module *module, const uint32_t *map)
   for (uint32_t i = 0; i < module->type_count; i++) {
     table_type *type = &module->types[i];
     type->length_row = map[type->length_row];
-    table_set_add(&module->type_set, hash_of(module, FIRST_ID + i), FIRST_ID + i);
+    table_set_add(&module->type_set, hash_of(module, VYRE_FIRST_TYPE + i), VYRE_FIRST_TYPE + i);
   }
 }
 
 void
 vyre_type_forget(vyre_module *module, vyre_type_id first)
 {
-  if (first < FIRST_ID || first - FIRST_ID >= module->type_count)
+  if (first < VYRE_FIRST_TYPE || first - VYRE_FIRST_TYPE >= module->type_count)
     return;
-  module->type_count = first - FIRST_ID; /* their members stay until the module is cleared */
+  module->type_count = first - VYRE_FIRST_TYPE; /* their members stay until the module is cleared */
   table_set_clear(&module->type_set);
   (void)table_index_types(module); /* the set held more, so it has room */
 }
@@ -220,7 +219,7 @@ table_index_types(vyre_module *module)
     const vyre_member *members = module->members ? module->members + type->members : NULL;
     type->length_row = find_length_row(module, &type->info, members);
     type->extent = find_extent(module, &type->info, members);
-    table_set_add(&module->type_set, hash_of(module, FIRST_ID + i), FIRST_ID + i);
+    table_set_add(&module->type_set, hash_of(module, VYRE_FIRST_TYPE + i), VYRE_FIRST_TYPE + i);
   }
   return true;
 }

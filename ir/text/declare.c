@@ -78,7 +78,7 @@ text_parse_spec(text_parser *p)
                vyre_text_type(literal_type, found), vyre_text_type(type, wanted));
   if (VYRE_TYPE_LANES(type) > 1)
     text_error(p, name.start, name.length, NULL, "a specialization constant must be a scalar");
-  if (text_take_word(p, "id") && !parse_parenthesised(p, &id))
+  if (text_accept_word(p, "id") && !parse_parenthesised(p, &id))
     return false;
   return finish_declaration(p, &name, vyre_build_spec(&p->builder, type, bits, id));
 }
@@ -154,7 +154,7 @@ parse_initializer(text_parser *p, vyre_type_id type, uint32_t *out)
     if (!text_push_word(p, &p->stack, (uint32_t)bits) ||
         (vyre_kind_bits(VYRE_TYPE_KIND(want)) == 64 && !text_push_word(p, &p->stack, (uint32_t)(bits >> 32))))
       return false;
-    if (!text_take_mark(p, ',')) {
+    if (!text_accept_mark(p, ',')) {
       count++;
       break;
     }
@@ -201,20 +201,20 @@ parse_buffer_words(text_parser *p, buffer_words *out)
     return text_expected(p, "storage, uniform, push, workgroup, private or constant");
   text_lex(&p->lexer);
   for (;;) {
-    uint32_t access = text_take_access(p);
+    uint32_t access = text_parse_access(p);
     out->access |= access;
-    if (access || text_take_word(p, "rw"))
+    if (access || text_accept_word(p, "rw"))
       continue;
     if (is_set_number(p)) {
       text_lex(&p->lexer);
       out->has_set = true;
       if (!parse_parenthesised(p, &out->set))
         return false;
-    } else if (text_take_word(p, "binding")) {
+    } else if (text_accept_word(p, "binding")) {
       out->has_binding = true;
       if (!parse_parenthesised(p, &out->binding))
         return false;
-    } else if (!text_take_word(p, "id")) {
+    } else if (!text_accept_word(p, "id")) {
       return true;
     } else if (!parse_parenthesised(p, &out->id)) {
       return false;
@@ -244,7 +244,7 @@ text_parse_buffer(text_parser *p)
       text_lex(&p->lexer);
       if (!text_expect_mark(p, '['))
         return false;
-      if (!text_take_mark(p, ']'))
+      if (!text_accept_mark(p, ']'))
         return text_error_token(p, "write = []", "a workgroup buffer can only be initialized with zero");
       initializer = vyre_module_add_initializer(p->module, NULL, 0);
     } else if (words.space != VYRE_SPACE_CONSTANT && words.space != VYRE_SPACE_PRIVATE)

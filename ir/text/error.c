@@ -159,7 +159,7 @@ text_is_word(const text_parser *p, const char *word)
 }
 
 bool
-text_take_mark(text_parser *p, char mark)
+text_accept_mark(text_parser *p, char mark)
 {
   if (!text_is_mark(p, mark))
     return false;
@@ -168,7 +168,7 @@ text_take_mark(text_parser *p, char mark)
 }
 
 bool
-text_take_word(text_parser *p, const char *word)
+text_accept_word(text_parser *p, const char *word)
 {
   if (!text_is_word(p, word))
     return false;
@@ -180,7 +180,7 @@ bool
 text_expect_mark(text_parser *p, char mark)
 {
   char what[] = {'\'', mark, '\'', '\0'};
-  return text_take_mark(p, mark) || text_expected(p, what);
+  return text_accept_mark(p, mark) || text_expected(p, what);
 }
 
 bool

@@ -27,7 +27,7 @@ parse_parameter(text_parser *p)
   text_lex(&p->lexer);
   if (!text_expect_mark(p, ':'))
     return false;
-  if (text_take_word(p, "path")) {
+  if (text_accept_word(p, "path")) {
     parameter.type = VYRE_TYPE(VYRE_PATH, 1);
     if (!text_parse_type(p, &parameter.path))
       return false;
@@ -82,7 +82,7 @@ parse_head(text_parser *p, text_function *function)
   while (!text_is_mark(p, ')')) {
     if (!parse_parameter(p))
       return false;
-    if (!text_take_mark(p, ','))
+    if (!text_accept_mark(p, ','))
       break;
   }
   function->parameter_count = p->parameter_count - function->first_parameter;
@@ -278,7 +278,7 @@ parse_arguments(text_parser *p, const text_function *function, const text_token 
     *out_bad |= argument.bad;
     if (!text_push_word(p, &p->stack, text_row_of(p, &argument)))
       return false;
-    if (!text_take_mark(p, ',')) {
+    if (!text_accept_mark(p, ',')) {
       count++;
       break;
     }

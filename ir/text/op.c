@@ -126,12 +126,12 @@ text_parse_decorations(text_parser *p, uint32_t row)
 {
   uint32_t base = p->stack.count;
   bool good = true;
-  while (good && text_take_word(p, "deco")) {
+  while (good && text_accept_word(p, "deco")) {
     uint32_t word;
     good = text_expect_mark(p, '(') && text_expect_integer(p, UINT32_MAX, &word) && text_push_word(p, &p->stack, word);
     uint32_t count_at = p->stack.count;
     good = good && text_push_word(p, &p->stack, 0);
-    while (good && text_take_mark(p, ','))
+    while (good && text_accept_mark(p, ','))
       good = text_expect_integer(p, UINT32_MAX, &word) && text_push_word(p, &p->stack, word);
     good = good && text_expect_mark(p, ')');
     if (good)
@@ -169,7 +169,7 @@ parse_lane_list(text_parser *p, op_reader *r)
     if (!text_expect_integer(p, 7, &lane))
       return false;
     r->lanes |= lane << 4 * r->lane_count++;
-  } while (text_take_mark(p, ','));
+  } while (text_accept_mark(p, ','));
   return text_expect_mark(p, ']');
 }
 
@@ -188,7 +188,7 @@ parse_next_operand(text_parser *p, op_reader *r)
   text_operand *operand = r->op == VYRE_OP_tuple || r->count >= 3 ? &other : &r->operands[r->count];
   if (r->op == VYRE_OP_shuffle && r->count && text_is_mark(p, '['))
     return parse_lane_list(p, r);
-  if (text_takes_number(r->op) && r->count == vyre_op_infos[r->op].operands) {
+  if (text_accepts_number(r->op) && r->count == vyre_op_infos[r->op].operands) {
     r->count++;
     return text_expect_integer(p, r->op == VYRE_OP_part ? UINT16_MAX : UINT32_MAX, &r->lanes);
   }
@@ -209,7 +209,7 @@ parse_next_operand(text_parser *p, op_reader *r)
 static bool
 parse_operands(text_parser *p, op_reader *r)
 {
-  uint32_t most = vyre_op_infos[r->op].operands + (text_takes_number(r->op) ? 1u : 0u);
+  uint32_t most = vyre_op_infos[r->op].operands + (text_accepts_number(r->op) ? 1u : 0u);
   if (r->parentheses && text_is_mark(p, ')'))
     return true;
   if (!r->parentheses && (most == 0 || (least_operands(r->op) == 0 && (p->lexer.token.first_on_line || text_is_mark(p, '}')))))
@@ -223,7 +223,7 @@ parse_operands(text_parser *p, op_reader *r)
       return false;
     if (!open_ended && r->count == most)
       return true;
-  } while (text_take_mark(p, ','));
+  } while (text_accept_mark(p, ','));
   if (!open_ended)
     return text_expected(p, "','");
   return true;
@@ -232,7 +232,7 @@ parse_operands(text_parser *p, op_reader *r)
 static bool
 check_count(text_parser *p, op_reader *r)
 {
-  uint32_t most = vyre_op_infos[r->op].operands + (text_takes_number(r->op) ? 1u : 0u);
+  uint32_t most = vyre_op_infos[r->op].operands + (text_accepts_number(r->op) ? 1u : 0u);
   uint32_t least = least_operands(r->op) + (r->op == VYRE_OP_part ? 1u : 0u);
   if (r->op == VYRE_OP_tuple)
     most = UINT16_MAX;
@@ -302,7 +302,7 @@ static bool
 check_operands(text_parser *p, op_reader *r)
 {
   bool bad = r->operands[0].bad;
-  uint32_t count = r->op == VYRE_OP_tuple ? 0 : text_takes_number(r->op) ? vyre_op_infos[r->op].operands : r->count;
+  uint32_t count = r->op == VYRE_OP_tuple ? 0 : text_accepts_number(r->op) ? vyre_op_infos[r->op].operands : r->count;
   for (uint32_t k = 0; k < count; k++)
     check_need(p, r, k);
   if (vyre_op_infos[r->op].flags & VYRE_OP_TAKES_IMM && r->op != VYRE_OP_at)
@@ -438,7 +438,7 @@ build_row(text_parser *p, op_reader *r, uint32_t payload, text_operand *out)
     imm_hi = (uint32_t)(r->operands[1].bits >> 32);
   } else if (text_has_order(r->op) || text_has_group(r->op)) {
     imm = payload;
-  } else if (text_takes_number(r->op)) {
+  } else if (text_accepts_number(r->op)) {
     imm = r->lanes;
   }
   set_result(p, out, vyre_build(&p->builder, r->op, type, flags, imm, imm_hi, rows[0], rows[1], rows[2]));
@@ -541,7 +541,7 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
   start_reader(&r, op, &p->lexer.token, is_statement);
   text_lex(&p->lexer);
   r.flags = parse_flags(p);
-  r.parentheses = text_take_mark(p, '(');
+  r.parentheses = text_accept_mark(p, '(');
   bool done;
   bool known = parse_special(p, &r, out, &done);
   if (!known || done)
@@ -551,7 +551,7 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
   bool good = parse_operands(p, &r);
   /* A type after an operand without parentheses belongs to the enclosing op, unless this op requires one. */
   bool takes_type = r.parentheses || p->depth <= 1 || vyre_op_infos[op].rule == VYRE_RULE_FREE;
-  if (good && takes_type && text_take_mark(p, ':'))
+  if (good && takes_type && text_accept_mark(p, ':'))
     good = text_parse_scalar_type(p, &r.type);
   good = good && (!r.parentheses || text_expect_mark(p, ')'));
   if (good && text_has_order(op))

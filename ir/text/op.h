@@ -25,7 +25,7 @@ bool text_has_order(vyre_opcode op);
 
 /* Returns whether the op's imm is a number after the operands: the index of a part, or the optional count of async_wait (default
  * 0). */
-bool text_takes_number(vyre_opcode op);
+bool text_accepts_number(vyre_opcode op);
 
 typedef enum text_need { NEED_VALUE, NEED_PATH, NEED_VAR, NEED_TUPLE } text_need;
 

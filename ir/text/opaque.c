@@ -139,7 +139,7 @@ add_word(text_parser *p, words_reader *r, vyre_word kind)
 static bool
 parse_mode_type(text_parser *p, uint32_t *out_mode, vyre_type_id *out)
 {
-  *out_mode = text_take_word(p, "layout") ? VYRE_MODE_LAYOUT : text_take_word(p, "block") ? VYRE_MODE_BLOCK : VYRE_MODE_BARE;
+  *out_mode = text_accept_word(p, "layout") ? VYRE_MODE_LAYOUT : text_accept_word(p, "block") ? VYRE_MODE_BLOCK : VYRE_MODE_BARE;
   return text_parse_type(p, out);
 }
 
@@ -163,7 +163,7 @@ parse_composite(text_parser *p, vyre_member *word)
   word->type = type;
   word->offset = mode;
   while (!text_is_mark(p, '}'))
-    if (!parse_operand(p) || (!text_take_mark(p, ',') && !text_is_mark(p, '}')))
+    if (!parse_operand(p) || (!text_accept_mark(p, ',') && !text_is_mark(p, '}')))
       return text_is_mark(p, '}') || text_expected(p, "',' or '}'");
   return text_expect_mark(p, '}');
 }
@@ -200,11 +200,11 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     return false;
   if (is_integer(p))
     return text_expect_integer(p, UINT32_MAX, &word->offset);
-  if (text_take_word(p, "type")) {
+  if (text_accept_word(p, "type")) {
     uint32_t mode;
     vyre_type_id made; /* parsing the type may move r->words */
     const uint32_t index = r->count - 1;
-    if (text_take_word(p, "void")) {
+    if (text_accept_word(p, "void")) {
       r->words[index].access = VYRE_WORD_TYPE;
       return true;
     }
@@ -220,7 +220,7 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     *word = (vyre_member){.access = VYRE_WORD_CONSTANT, .type = type, .offset = (uint32_t)bits};
     return true;
   }
-  if (text_take_word(p, "length")) {
+  if (text_accept_word(p, "length")) {
     vyre_type_id array;
     const uint32_t index = r->count - 1; /* parsing the type may move r->words */
     const uint32_t start = p->lexer.token.start;
@@ -230,7 +230,7 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     return vyre_type_get(p->module, array).count_row ||
            text_error(p, start, p->lexer.behind - start, NULL, "length needs an array whose length is a row");
   }
-  if (is_type && text_take_word(p, "stride")) {
+  if (is_type && text_accept_word(p, "stride")) {
     word->access = VYRE_WORD_STRIDE;
     return text_expect_integer(p, UINT32_MAX, &word->offset);
   }
@@ -240,11 +240,11 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     return parse_string(p, &word->name);
   }
   word->access = VYRE_WORD_VALUE;
-  if (is_type && text_take_word(p, "value"))
+  if (is_type && text_accept_word(p, "value"))
     return true;
   if (is_type)
     return text_expected(p, "a number, type, const, length, stride, set, named or string");
-  return text_take_word(p, "make") ? parse_composite(p, word) : parse_operand(p);
+  return text_accept_word(p, "make") ? parse_composite(p, word) : parse_operand(p);
 }
 
 static bool
@@ -265,7 +265,7 @@ parse_words(text_parser *p, words_reader *r, bool is_type)
   while (!text_is_mark(p, ')')) {
     if (!parse_word(p, r, is_type))
       return false;
-    if (!text_take_mark(p, ',') && !text_is_mark(p, ')'))
+    if (!text_accept_mark(p, ',') && !text_is_mark(p, ')'))
       return text_expected(p, "',' or ')'");
   }
   return text_expect_mark(p, ')');
@@ -304,7 +304,7 @@ text_parse_opaque(text_parser *p, vyre_opcode op, uint32_t flags, text_operand *
   uint32_t mode = VYRE_MODE_BARE;
   vyre_type_id result = 0;
   bool good = parse_words(p, &r, false);
-  if (good && text_take_mark(p, ':'))
+  if (good && text_accept_mark(p, ':'))
     good = parse_mode_type(p, &mode, &result);
   if (good) {
     const uint32_t count = p->stack.count - base;

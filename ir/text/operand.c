@@ -369,7 +369,7 @@ parse_steps(text_parser *p, text_operand *out)
 {
   for (;;) {
     bool is_path = !out->literal && !out->bad && VYRE_TYPE_KIND(out->type) == VYRE_PATH;
-    if (text_take_mark(p, '.')) {
+    if (text_accept_mark(p, '.')) {
       text_token name = p->lexer.token;
       if (name.kind != TOKEN_WORD && name.kind != TOKEN_STRING)
         return text_expected(p, "a member or lane");

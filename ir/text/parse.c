@@ -16,7 +16,7 @@ parse_modes(text_parser *p)
 {
   uint32_t mode = 0;
   for (const text_bit_word *word = text_mode_words; word->word;) {
-    if (text_take_word(p, word->word)) {
+    if (text_accept_word(p, word->word)) {
       mode |= word->bits;
       word = text_mode_words;
     } else {
@@ -78,13 +78,13 @@ parse_program(text_parser *p)
     text_no_memory(p);
   text_lex(&p->lexer);
   mode = parse_modes(p);
-  if (text_take_word(p, "entry")) {
+  if (text_accept_word(p, "entry")) {
     if (p->lexer.token.kind != TOKEN_STRING)
       return text_expected(p, "the name of the entry point in quotes");
     entry = text_intern(p, p->lexer.token.name, p->lexer.token.name_length, p->lexer.token.escaped);
     text_lex(&p->lexer);
   }
-  if (text_take_word(p, "workgroup") && !parse_size(p, size))
+  if (text_accept_word(p, "workgroup") && !parse_size(p, size))
     return false;
   uint32_t brace = p->lexer.token.start;
   if (!text_is_mark(p, '{'))

@@ -159,8 +159,8 @@ text_is_mark(const text_parser *p, char mark)
 }
 
 bool text_is_word(const text_parser *p, const char *word);
-bool text_take_mark(text_parser *p, char mark); /* advances if the mark is present */
-bool text_take_word(text_parser *p, const char *word);
+bool text_accept_mark(text_parser *p, char mark); /* advances if the mark is present */
+bool text_accept_word(text_parser *p, const char *word);
 bool text_expect_mark(text_parser *p, char mark);
 bool text_expect_integer(text_parser *p, uint64_t most, uint32_t *out);
 bool text_push_word(text_parser *p, text_words *words, uint32_t word);
@@ -209,7 +209,7 @@ vyre_type text_part_type(const text_parser *p, uint32_t tuple, uint32_t part);
 /* ---- type.c ---- */
 bool text_parse_type(text_parser *p, vyre_type_id *out);
 bool text_parse_struct(text_parser *p);
-uint32_t text_take_access(text_parser *p); /* the bits of one keyword, or 0 */
+uint32_t text_parse_access(text_parser *p); /* the bits of one keyword, or 0 */
 /* UINT32_MAX if there is none */
 uint32_t text_find_member(const text_parser *p, vyre_type_id type, const char *name, uint32_t length);
 const char *text_describe_type(const text_parser *p, vyre_type_id type, char out[96]);

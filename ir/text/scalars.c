@@ -8,14 +8,12 @@
 
 #include "base/grow.h"
 
-#define FIRST_TYPE 256u
-
 uint64_t
 text_scalar_count(const text_scalars *scalars, const vyre_module *module, vyre_type_id type)
 {
-  if (type < FIRST_TYPE)
+  if (type < VYRE_FIRST_TYPE)
     return vyre_type_get(module, type).size ? VYRE_TYPE_LANES(type) : UINT64_MAX;
-  return type - FIRST_TYPE < scalars->count ? scalars->counts[type - FIRST_TYPE] : UINT64_MAX;
+  return type - VYRE_FIRST_TYPE < scalars->count ? scalars->counts[type - VYRE_FIRST_TYPE] : UINT64_MAX;
 }
 
 static uint64_t
@@ -45,7 +43,7 @@ count_of(const text_scalars *scalars, const vyre_module *module, vyre_type_id ty
 bool
 text_scalars_update(text_scalars *scalars, const vyre_module *module, const vyre_allocator *allocator)
 {
-  uint32_t count = vyre_type_count(module) - FIRST_TYPE;
+  uint32_t count = vyre_type_count(module) - VYRE_FIRST_TYPE;
   if (count <= scalars->count)
     return true;
   if (!vyre_grow(allocator, &scalars->counts, &scalars->capacity, count, sizeof *scalars->counts))
@@ -53,7 +51,7 @@ text_scalars_update(text_scalars *scalars, const vyre_module *module, const vyre
   scalars->allocator = allocator;
   for (uint32_t i = scalars->count; i < count; i++) {
     scalars->count = i; /* later types are not counted yet */
-    uint64_t scalar_count = count_of(scalars, module, FIRST_TYPE + i);
+    uint64_t scalar_count = count_of(scalars, module, VYRE_FIRST_TYPE + i);
     scalars->counts[i] = scalar_count;
   }
   scalars->count = count;

@@ -89,7 +89,7 @@ close_region(text_parser *p)
 {
   text_frame *frame = top_frame(p);
   text_lex(&p->lexer);
-  if (frame->kind == FRAME_THEN && text_take_word(p, "else")) {
+  if (frame->kind == FRAME_THEN && text_accept_word(p, "else")) {
     next_region(p, frame, FRAME_ELSE);
     if (!text_is_word(p, "if"))
       return expect_region_brace(p);
@@ -101,7 +101,7 @@ close_region(text_parser *p)
       leave_frame(p);
     return good;
   }
-  if (frame->kind == FRAME_LOOP && text_take_word(p, "continuing")) {
+  if (frame->kind == FRAME_LOOP && text_accept_word(p, "continuing")) {
     next_region(p, frame, FRAME_CONTINUING);
     return expect_region_brace(p);
   }
@@ -171,11 +171,11 @@ parse_for(text_parser *p)
   text_lex(&p->lexer);
   if (!text_expect_mark(p, '=') || !parse_operand_row(p, &from))
     return false;
-  if (!text_take_word(p, "to"))
+  if (!text_accept_word(p, "to"))
     return text_expected(p, "'to'");
   if (!parse_operand_row(p, &to))
     return false;
-  if (text_take_word(p, "step")) {
+  if (text_accept_word(p, "step")) {
     if (!parse_operand_row(p, &step))
       return false;
   } else {
@@ -244,7 +244,7 @@ static bool
 parse_labels(text_parser *p, uint32_t base, bool *out_default)
 {
   do {
-    if (text_take_word(p, "default")) {
+    if (text_accept_word(p, "default")) {
       *out_default = true;
       continue;
     }
@@ -256,7 +256,7 @@ parse_labels(text_parser *p, uint32_t base, bool *out_default)
       text_error(p, label.start, label.length, NULL, "the label of a case must be a constant");
     if (!text_push_word(p, &p->stack, text_row_of(p, &label)))
       return false;
-  } while (text_take_mark(p, ','));
+  } while (text_accept_mark(p, ','));
   return p->stack.count - base <= UINT16_MAX || text_error_token(p, NULL, "a case has at most 65535 labels");
 }
 
@@ -286,9 +286,9 @@ parse_case(text_parser *p)
 {
   vyre_row switch_row = {top_frame(p)->control};
   uint32_t base = p->stack.count;
-  bool is_default = text_take_word(p, "default");
+  bool is_default = text_accept_word(p, "default");
   if (!is_default) {
-    if (!text_take_word(p, "case"))
+    if (!text_accept_word(p, "case"))
       return text_expected(p, "'case' or 'default'");
     vyre_builder inside = p->builder;
     vyre_builder_before(&p->builder, switch_row); /* the rows of labels may not be in the switch */

@@ -122,10 +122,10 @@ parse_matrix(text_parser *p, uint32_t columns, vyre_type_id *out)
   text_lex(&p->lexer);
   if (!text_expect_mark(p, '(') || !text_parse_scalar_type(p, &column))
     return false;
-  while (text_take_mark(p, ',')) {
-    if (text_take_word(p, "row_major"))
+  while (text_accept_mark(p, ',')) {
+    if (text_accept_word(p, "row_major"))
       row_major = true;
-    else if (!text_take_word(p, "stride"))
+    else if (!text_accept_word(p, "stride"))
       return text_expected(p, "stride or row_major");
     else if (!text_expect_integer(p, UINT32_MAX, &stride))
       return false;
@@ -147,7 +147,7 @@ parse_element(text_parser *p, vyre_type_id *out)
   const char *text = p->lexer.text + token->start;
   if (token->kind == TOKEN_WORD && token->length == 4 && memcmp(text, "mat", 3) == 0 && text[3] >= '2' && text[3] <= '4')
     return parse_matrix(p, (uint32_t)(text[3] - '0'), out);
-  if (text_take_word(p, "spirv"))
+  if (text_accept_word(p, "spirv"))
     return text_parse_words(p, out);
   if (token->kind == TOKEN_GLOBAL) {
     const char *name = p->lexer.text + token->name;
@@ -194,8 +194,8 @@ parse_dimension(text_parser *p, dimension *out)
     out->runtime = true;
   }
   if (!out->runtime)
-    text_take_mark(p, ',');
-  if (text_take_word(p, "stride") && !text_expect_integer(p, UINT32_MAX, &out->stride))
+    text_accept_mark(p, ',');
+  if (text_accept_word(p, "stride") && !text_expect_integer(p, UINT32_MAX, &out->stride))
     return false;
   return text_expect_mark(p, ']');
 }
@@ -239,10 +239,10 @@ text_parse_type(text_parser *p, vyre_type_id *out)
 /* ---- structs ---- */
 
 uint32_t
-text_take_access(text_parser *p)
+text_parse_access(text_parser *p)
 {
   for (const text_bit_word *word = text_access_words; word->word; word++)
-    if (text_take_word(p, word->word))
+    if (text_accept_word(p, word->word))
       return word->bits;
   return 0;
 }
@@ -267,7 +267,7 @@ parse_member(text_parser *p, uint64_t *end)
     member.offset = (uint32_t)offset;
     text_lex(&p->lexer);
   }
-  for (uint32_t access; (access = text_take_access(p)) != 0; member.access |= access)
+  for (uint32_t access; (access = text_parse_access(p)) != 0; member.access |= access)
     ;
   if (member.offset == VYRE_OFFSET_AUTO)
     member.offset = text_default_offset(p->module, member.type, *end);
@@ -332,14 +332,14 @@ text_parse_struct(text_parser *p)
   if (name.kind != TOKEN_GLOBAL)
     return text_expected(p, "the name of the struct, like @Particle");
   text_lex(&p->lexer);
-  if (text_take_word(p, "block"))
+  if (text_accept_word(p, "block"))
     flags |= VYRE_TYPE_BLOCK;
-  if (text_take_word(p, "buffer_block"))
+  if (text_accept_word(p, "buffer_block"))
     flags |= VYRE_TYPE_BUFFER_BLOCK;
-  bool good = (!text_take_word(p, "stride") || text_expect_integer(p, UINT32_MAX, &stride)) && text_expect_mark(p, '{');
+  bool good = (!text_accept_word(p, "stride") || text_expect_integer(p, UINT32_MAX, &stride)) && text_expect_mark(p, '{');
   while (good && !text_is_mark(p, '}')) {
     good = parse_member(p, &end);
-    if (good && !text_take_mark(p, ','))
+    if (good && !text_accept_mark(p, ','))
       break;
   }
   good = good && text_expect_mark(p, '}') && finish_struct(p, &name, flags, stride, base);

@@ -53,7 +53,7 @@ text_default_order(vyre_opcode op)
 }
 
 bool
-text_takes_number(vyre_opcode op)
+text_accepts_number(vyre_opcode op)
 {
   return op == VYRE_OP_part || op == VYRE_OP_async_wait;
 }

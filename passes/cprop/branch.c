@@ -37,7 +37,7 @@ is_less(const solve_literal *from, const solve_literal *to)
 }
 
 bool
-branch_takes(const solution *s, uint32_t row, uint32_t region)
+branch_may_enter(const solution *s, uint32_t row, uint32_t region)
 {
   const vyre_view *v = s->v;
   const solve_literal *left = solve_literal_of(s, s->value[v->a[row]]), *right = solve_literal_of(s, s->value[v->b[row]]);

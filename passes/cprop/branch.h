@@ -8,6 +8,6 @@
 
 /* Returns whether control may enter `region` from the `if`, `switch` or `for`.  If `region` is the row itself, returns whether
  * control may skip all regions. */
-bool branch_takes(const solution *s, uint32_t row, uint32_t region);
+bool branch_may_enter(const solution *s, uint32_t row, uint32_t region);
 
 #endif

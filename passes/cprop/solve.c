@@ -107,7 +107,7 @@ visit_region(solution *s, uint32_t region)
 
 /* Returns whether to stop the optimistic walk. */
 static bool
-has_taken_long(const solution *s)
+is_slow(const solution *s)
 {
   return !s->cautious && s->steps / MOST_STEPS > (uint64_t)s->rows + s->v->part_count;
 }
@@ -124,7 +124,7 @@ visit_loop(solution *s, uint32_t loop)
       join_states(s, next, false);
       visit_region(s, next);
     }
-  } while (has_changed(s, body) && !s->out_of_memory && !has_taken_long(s));
+  } while (has_changed(s, body) && !s->out_of_memory && !is_slow(s));
 }
 
 static bool
@@ -141,17 +141,17 @@ visit_construct(solution *s, uint32_t row)
   const vyre_view *v = s->v;
   const uint32_t op = vyre_op_of(v, row);
   s->value[row] = row;
-  if (op == VYRE_OP_loop || (op == VYRE_OP_for && branch_takes(s, row, v->first[row])))
+  if (op == VYRE_OP_loop || (op == VYRE_OP_for && branch_may_enter(s, row, v->first[row])))
     visit_loop(s, row);
   else if (op == VYRE_OP_for)
     join_states(s, v->first[row], true);
   for (uint32_t region = v->first[row]; region && !vyre_row_is_loop(v, row); region = v->next[region])
-    if (branch_takes(s, row, region) || is_fallen_into(s, region)) {
+    if (branch_may_enter(s, row, region) || is_fallen_into(s, region)) {
       join_states(s, region, false);
       visit_region(s, region);
       s->taken[row] |= s->taken[region] & TAKEN;
     }
-  if (op == VYRE_OP_for || (op == VYRE_OP_switch && branch_takes(s, row, row)))
+  if (op == VYRE_OP_for || (op == VYRE_OP_switch && branch_may_enter(s, row, row)))
     s->taken[row] |= TAKEN;
   join_states(s, row, false);
   return (s->taken[row] & TAKEN) != 0;
@@ -165,7 +165,7 @@ solve_program(solution *s)
   s->steps = 0;
   s->cautious = false;
   visit_region(s, s->program);
-  if (!has_taken_long(s))
+  if (!is_slow(s))
     return;
   s->cautious = true;
   memset(s->value + s->program, 0, sizeof(uint32_t) * (end - s->program));

@@ -428,7 +428,7 @@ vyre_status
 vyre_pipeline_parse(const vyre_registry *registry, const char *text, size_t length, const char *name, vyre_pipeline **out)
 {
   *out = NULL;
-  vyre_pipeline *pipeline = vyre_take(&registry->allocator, sizeof(*pipeline));
+  vyre_pipeline *pipeline = vyre_allocate(&registry->allocator, sizeof(*pipeline));
   if (!pipeline)
     return VYRE_OUT_OF_MEMORY("for the pipeline");
   pipeline->allocator = registry->allocator;

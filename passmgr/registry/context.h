@@ -43,8 +43,8 @@ vyre_status vyre_context_own(vyre_pass_ctx *ctx, vyre_status status);
  * used. */
 bool vyre_context_settle(vyre_context *context, vyre_status returned);
 /* Borrow scratch memory from the module, and return it.  The module keeps as much for the next run. */
-void vyre_context_borrow(vyre_context *context);
-void vyre_context_give_back(vyre_context *context);
+void vyre_context_borrow_scratch(vyre_context *context);
+void vyre_context_return_scratch(vyre_context *context);
 
 /* Returns the path of the input of the row's program, or of the only input for row 0.  Returns NULL if it is not known. */
 const char *vyre_context_file(vyre_module *module, uint32_t row);

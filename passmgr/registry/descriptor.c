@@ -155,7 +155,7 @@ read_params(const reader *r, vyre_pass_record *record)
   if (!pass->params || pass->param_count > MOST_PARAMS)
     return BAD(r, "pass '%s': %u parameters%s", pass->name, pass->param_count,
                pass->params ? " are too many" : ", but no table of them");
-  record->params = vyre_take(r->allocator, pass->param_count * sizeof(*record->params));
+  record->params = vyre_allocate(r->allocator, pass->param_count * sizeof(*record->params));
   if (!record->params)
     return VYRE_OUT_OF_MEMORY("for a plugin's parameters");
   /* The stride of the array is sizeof(vyre_param) of the plugin's compiler. */
@@ -229,7 +229,7 @@ read_phases(const reader *r, vyre_pass_record *record)
   if (unknown)
     return BAD(r, "the phases of pass '%s' use %zu bytes that this host does not know\nFix: update vyre", pass->name, unknown);
   if (phases->memory_count > 0 && phases->memory_count < MOST_PARAMS) {
-    record->sources = vyre_take(r->allocator, phases->memory_count * sizeof(*record->sources));
+    record->sources = vyre_allocate(r->allocator, phases->memory_count * sizeof(*record->sources));
     if (!record->sources)
       return VYRE_OUT_OF_MEMORY("for a plugin's phases");
   }
@@ -245,7 +245,7 @@ read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_re
   snprintf(what, sizeof(what), "pass %u of the plugin", index);
   if (!theirs)
     return BAD(r, "%s is NULL", what);
-  vyre_pass_record *record = vyre_take(r->allocator, sizeof(*record));
+  vyre_pass_record *record = vyre_allocate(r->allocator, sizeof(*record));
   if (!record)
     return VYRE_OUT_OF_MEMORY("for a plugin's passes");
   *out = record; /* the caller frees it also after a failure */
@@ -347,7 +347,7 @@ vyre_descriptor_read(const vyre_allocator *allocator, const vyre_plugin *theirs,
   *out_passes = NULL;
   VYRE_TRY(read_plugin(&r, theirs, out_plugin));
   uint32_t count = out_plugin->pass_count;
-  vyre_pass_record **passes = vyre_take(allocator, count * sizeof(*passes));
+  vyre_pass_record **passes = vyre_allocate(allocator, count * sizeof(*passes));
   if (!passes)
     return VYRE_OUT_OF_MEMORY("for a plugin's passes");
   vyre_status status = VYRE_OK;

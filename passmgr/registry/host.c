@@ -51,17 +51,17 @@ vyre_context_settle(vyre_context *context, vyre_status returned)
 enum { LEAST_SCRATCH = 65536 };
 
 void
-vyre_context_borrow(vyre_context *context)
+vyre_context_borrow_scratch(vyre_context *context)
 {
   context->room = vyre_module_borrow(context->module, LEAST_SCRATCH, &context->left);
   context->has_borrowed = context->room != NULL;
 }
 
 void
-vyre_context_give_back(vyre_context *context)
+vyre_context_return_scratch(vyre_context *context)
 {
   if (context->has_borrowed)
-    vyre_module_give_back(context->module, context->used);
+    vyre_module_return_room(context->module, context->used);
   for (vyre_scratch *chunk = context->chunks, *next; chunk; chunk = next) {
     next = chunk->next;
     vyre_release(context->allocator, chunk, sizeof(*chunk) + chunk->bytes);
@@ -162,7 +162,7 @@ host_count(vyre_pass_ctx *ctx, const char *name, uint64_t amount)
 
 /* Allocates a chunk of scratch memory.  Returns false if memory runs out. */
 static bool
-take_chunk(vyre_context *context, size_t bytes)
+add_chunk(vyre_context *context, size_t bytes)
 {
   const size_t align = alignof(max_align_t), header = (sizeof(vyre_scratch) + align - 1) & ~(align - 1);
   const size_t room = bytes > LEAST_SCRATCH ? bytes : LEAST_SCRATCH;
@@ -184,7 +184,7 @@ host_alloc(vyre_pass_ctx *ctx, size_t bytes)
   if (bytes > SIZE_MAX / 2)
     return NULL;
   bytes = bytes ? (bytes + align - 1) & ~(align - 1) : align;
-  if (context->left < bytes && !take_chunk(context, bytes))
+  if (context->left < bytes && !add_chunk(context, bytes))
     return NULL;
   void *memory = context->room;
   context->room += bytes;

@@ -38,7 +38,7 @@ vyre_registry_create(const vyre_allocator *allocator, vyre_registry **out)
   *out = NULL;
   if (!allocator)
     allocator = vyre_allocator_default();
-  vyre_registry *registry = vyre_take(allocator, sizeof(*registry));
+  vyre_registry *registry = vyre_allocate(allocator, sizeof(*registry));
   if (!registry)
     return VYRE_OUT_OF_MEMORY("for the registry");
   registry->allocator = *allocator;
@@ -166,8 +166,8 @@ add_passes(vyre_registry *registry, const vyre_plugin *plugin, vyre_pass_record 
   for (uint32_t i = 0; i < plugin->pass_count; i++)
     VYRE_TRY(check_columns(registry, passes, i, path));
   const vyre_allocator *allocator = &registry->allocator;
-  vyre_plugin_record *record = vyre_take(allocator, sizeof(*record));
-  char *path_copy = vyre_take_text(allocator, path);
+  vyre_plugin_record *record = vyre_allocate(allocator, sizeof(*record));
+  char *path_copy = vyre_copy_text(allocator, path);
   if (!record || !path_copy ||
       !vyre_grow(allocator, &registry->plugins, &registry->plugin_capacity, registry->plugin_count + 1, sizeof(record)) ||
       !vyre_grow(allocator, &registry->passes, &registry->pass_capacity, registry->pass_count + plugin->pass_count,

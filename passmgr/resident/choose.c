@@ -188,7 +188,7 @@ measure_costs(vyre_device *device)
   device_costs *costs = &device->costs;
   double ns;
   VYRE_TRY(vyre_device_reserve(device, TRANSFER));
-  char *bytes = vyre_take(&device->allocator, TRANSFER);
+  char *bytes = vyre_allocate(&device->allocator, TRANSFER);
   if (!bytes)
     return VYRE_OUT_OF_MEMORY("to measure a device");
   const vyre_range word = {device->arena, 0, sizeof(uint32_t)}, all = {device->arena, 0, TRANSFER};

@@ -28,7 +28,7 @@ typedef struct fused {
 bool
 vyre_run_is_observed(const vyre_pipeline_options *o)
 {
-  return o->verify_each || o->run_twice || o->look;
+  return o->verify_each || o->run_twice || o->observe;
 }
 
 static bool
@@ -82,7 +82,7 @@ static void
 end_context(fused *f, uint32_t member)
 {
   vyre_context_settle(&f->contexts[member], NULL);
-  vyre_context_give_back(&f->contexts[member]);
+  vyre_context_return_scratch(&f->contexts[member]);
 }
 
 static void
@@ -219,7 +219,7 @@ count_wanted(const run *r, uint32_t node)
   const vyre_node *nodes = r->pipeline->nodes;
   uint32_t count = 0;
   for (; node && count < SCHEDULE_MOST && nodes[node].kind == VYRE_NODE_PASS; node = nodes[node].next)
-    if (!vyre_run_is_wanted(r, nodes[node].record, r->number + ++count))
+    if (!vyre_run_is_selected(r, nodes[node].record, r->number + ++count))
       return count - 1;
   return count;
 }
@@ -250,7 +250,7 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
       return VYRE_OK;
   }
   VYRE_TRY(vyre_run_make_analyses(r, f.wanted));
-  f.contexts = vyre_take(allocator, f.count * sizeof *f.contexts);
+  f.contexts = vyre_allocate(allocator, f.count * sizeof *f.contexts);
   if (!f.contexts)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   vyre_status status = run_members(&f, &fits);

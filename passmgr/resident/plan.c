@@ -261,13 +261,13 @@ make_order(const plan *p, plan_order *o)
   const vyre_view *v = p->rows->view;
   o->programs = p->rows->programs;
   if (o->by_program) {
-    o->firsts = vyre_take(p->allocator, (o->programs + 1) * sizeof *o->firsts);
+    o->firsts = vyre_allocate(p->allocator, (o->programs + 1) * sizeof *o->firsts);
     if (!o->firsts)
       return false;
   }
   number_levels(v, o);
-  o->rows = vyre_take(p->allocator, v->rows * sizeof *o->rows);
-  o->starts = vyre_take(p->allocator, (o->levels + 2) * sizeof *o->starts);
+  o->rows = vyre_allocate(p->allocator, v->rows * sizeof *o->rows);
+  o->starts = vyre_allocate(p->allocator, (o->levels + 2) * sizeof *o->starts);
   if (!o->rows || !o->starts)
     return false;
   for (uint32_t row = 1, program = 0; row < v->rows; row++)

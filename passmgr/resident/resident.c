@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #define HASH_NONFATAL_OOM         1
-#define uthash_malloc(size)       vyre_take(&device->allocator, size)
+#define uthash_malloc(size)       vyre_allocate(&device->allocator, size)
 #define uthash_free(memory, size) vyre_release(&device->allocator, memory, size)
 #include <uthash.h>
 
@@ -80,15 +80,15 @@ static vyre_status
 make_device(const vyre_target_options *options, const vyre_allocator *allocator, vyre_device **out)
 {
   const vyre_allocator *from = allocator ? allocator : vyre_allocator_default();
-  vyre_device *device = *out = vyre_take(from, sizeof *device);
+  vyre_device *device = *out = vyre_allocate(from, sizeof *device);
   if (!device)
     return VYRE_OUT_OF_MEMORY("for a device");
   device->allocator = *from;
   if (!options)
     return VYRE_OK;
-  device->library = options->library ? vyre_take_text(from, options->library) : NULL;
-  device->name = options->device ? vyre_take_text(from, options->device) : NULL;
-  device->cache = options->cache ? vyre_take_text(from, options->cache) : NULL;
+  device->library = options->library ? vyre_copy_text(from, options->library) : NULL;
+  device->name = options->device ? vyre_copy_text(from, options->device) : NULL;
+  device->cache = options->cache ? vyre_copy_text(from, options->cache) : NULL;
   if ((options->library && !device->library) || (options->device && !device->name) || (options->cache && !device->cache))
     return VYRE_OUT_OF_MEMORY("for a device");
   device->options = *options;
@@ -153,7 +153,7 @@ vyre_device_close(vyre_device *device)
 static vyre_status
 add_kernel(vyre_device *device, const void *code, vyre_kernel_desc *desc, const vyre_kernel_function *function, vyre_kernel *out)
 {
-  device_kernel *added = vyre_take(&device->allocator, sizeof *added);
+  device_kernel *added = vyre_allocate(&device->allocator, sizeof *added);
   if (!added)
     return VYRE_OUT_OF_MEMORY("for the kernels of passes");
   added->code = code;

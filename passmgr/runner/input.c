@@ -107,7 +107,7 @@ vyre_input_detect_as(const char *path, const void *data, size_t size, vyre_glsl_
   static const vyre_input_kind kinds[VYRE_LANGUAGE__COUNT] = {[VYRE_LANGUAGE_GLSL] = VYRE_INPUT_GLSL,
                                                               [VYRE_LANGUAGE_HLSL] = VYRE_INPUT_HLSL,
                                                               [VYRE_LANGUAGE_ASSEMBLY] = VYRE_INPUT_ASSEMBLY};
-  if (language == VYRE_LANGUAGE_TOLD || vyre_spirv_is(data, size) || vyre_vir0_is(data, size))
+  if (language == VYRE_LANGUAGE_AUTO || vyre_spirv_is(data, size) || vyre_vir0_is(data, size))
     return vyre_input_detect(path, data, size);
   return kinds[language];
 }
@@ -239,7 +239,7 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   *out_kind = VYRE_INPUT_UNKNOWN;
   const uint32_t inputs = vyre_module_input_count(module);
   VYRE_TRY(skip_mark(path, &data, &size));
-  *out_kind = vyre_input_detect_as(path, data, size, glsl ? glsl->language : VYRE_LANGUAGE_TOLD);
+  *out_kind = vyre_input_detect_as(path, data, size, glsl ? glsl->language : VYRE_LANGUAGE_AUTO);
   switch (*out_kind) {
   case VYRE_INPUT_VIR:
     VYRE_TRY(vyre_text_parse(module, data, size, path, diagnostics));

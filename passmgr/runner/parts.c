@@ -75,7 +75,7 @@ run_part(parts *p, uint32_t first, uint32_t end)
   vyre_batch_clear(p->batch);
   VYRE_TRY(vyre_batch_add_part(p->batch, p->module, (vyre_row){first}, (vyre_row){end}));
   VYRE_TRY(vyre_pipeline_run(p->pipeline, vyre_batch_module(p->batch), &p->options));
-  return vyre_batch_take_part(p->batch, 0, end == vyre_module_view(p->module)->rows, p->joined);
+  return vyre_batch_extract_part(p->batch, 0, end == vyre_module_view(p->module)->rows, p->joined);
 }
 
 static vyre_status

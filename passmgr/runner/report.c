@@ -19,7 +19,7 @@ vyre_report_create(const vyre_allocator *allocator, vyre_report **out)
 {
   if (!allocator)
     allocator = vyre_allocator_default();
-  *out = vyre_take(allocator, sizeof(**out));
+  *out = vyre_allocate(allocator, sizeof(**out));
   if (!*out)
     return VYRE_OUT_OF_MEMORY("for the report");
   (*out)->allocator = *allocator;
@@ -85,7 +85,7 @@ find_timed(vyre_report *report, const char *name)
       return &report->times[i];
   if (!vyre_grow(&report->allocator, &report->times, &report->time_capacity, report->time_count + 1, sizeof(timed)))
     return NULL;
-  char *copy = vyre_take_text(&report->allocator, name);
+  char *copy = vyre_copy_text(&report->allocator, name);
   if (!copy)
     return NULL;
   timed *entry = &report->times[report->time_count++];
@@ -114,7 +114,7 @@ add_event(vyre_report *report, event what)
       !vyre_grow(&report->allocator, &report->events, &report->event_capacity, report->event_count + 1, sizeof(event)))
     return;
   what.thread = find_thread(report, what.thread);
-  what.name = vyre_take_text(&report->allocator, what.name);
+  what.name = vyre_copy_text(&report->allocator, what.name);
   if (what.name)
     report->events[report->event_count++] = what;
 }
@@ -249,7 +249,7 @@ vyre_report_count_add(vyre_report *report, const char *pass, const char *name, u
   }
   if (!vyre_grow(&report->allocator, &report->counts, &report->count_capacity, report->count_count + 1, sizeof(counted)))
     return;
-  counted entry = {vyre_take_text(&report->allocator, pass), vyre_take_text(&report->allocator, name), amount};
+  counted entry = {vyre_copy_text(&report->allocator, pass), vyre_copy_text(&report->allocator, name), amount};
   if (!entry.pass || !entry.name) {
     vyre_release_text(&report->allocator, entry.pass);
     vyre_release_text(&report->allocator, entry.name);
@@ -269,8 +269,8 @@ find_metered(vyre_report *report, const char *target, const char *device, const 
   if (!vyre_grow(&report->allocator, &report->meters, &report->meter_capacity, report->meter_count + 1, sizeof(metered)))
     return NULL;
   const size_t size = counter_count() * sizeof(uint64_t);
-  metered made = {vyre_take_text(&report->allocator, target), vyre_take_text(&report->allocator, device),
-                  vyre_take_text(&report->allocator, driver), vyre_take(&report->allocator, size)};
+  metered made = {vyre_copy_text(&report->allocator, target), vyre_copy_text(&report->allocator, device),
+                  vyre_copy_text(&report->allocator, driver), vyre_allocate(&report->allocator, size)};
   if (!made.target || !made.device || !made.driver || !made.values) {
     release_metered(&report->allocator, &made);
     return NULL;

@@ -35,7 +35,7 @@ void vyre_run_clear(void);
 /* Returns whether the pass is one of the manager's own, which inspect the module and always run. */
 bool vyre_run_is_own(const vyre_pass_record *record);
 /* Returns whether the options select the run with that number. */
-bool vyre_run_is_wanted(const run *r, const vyre_pass_record *record, uint64_t number);
+bool vyre_run_is_selected(const run *r, const vyre_pass_record *record, uint64_t number);
 /* Prints the run's number and pass if options.print_runs is set. */
 VYRE_MUST_USE vyre_status vyre_run_print(const run *r, const vyre_node *node, uint64_t number);
 /* Print lines if options.print_work is set: the two texts joined, dropped analyses, a run's result, and a skipped run. */

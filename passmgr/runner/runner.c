@@ -76,16 +76,16 @@ vyre_module_check(const vyre_module *module, const vyre_pipeline_options *option
   return status;
 }
 
-/* Calls options.look.  `what` is the node as text, or NULL at the start of the pipeline. */
+/* Calls options.observe.  `what` is the node as text, or NULL at the start of the pipeline. */
 static vyre_status
-show(run *r, vyre_look_when when, const vyre_node *node, const char *what, bool changed)
+show(run *r, vyre_observe_when when, const vyre_node *node, const char *what, bool changed)
 {
-  if (!r->options.look)
+  if (!r->options.observe)
     return VYRE_OK;
-  const vyre_look at = {when, r->module, r->number, node ? node->record->pass.name : NULL, what, changed};
+  const vyre_observation at = {when, r->module, r->number, node ? node->record->pass.name : NULL, what, changed};
   vyre_stopwatch watch;
   vyre_run_start(r, &watch, "(look)");
-  VYRE_TRY(r->options.look(r->options.look_user, &at));
+  VYRE_TRY(r->options.observe(r->options.observe_user, &at));
   vyre_run_stop(r, &watch, 0, false);
   return VYRE_OK;
 }
@@ -147,7 +147,7 @@ vyre_run_context(run *r, const vyre_pass_record *record, const uint64_t *values)
       .module = r->module,
       .options = r->options,
   };
-  vyre_context_borrow(&context);
+  vyre_context_borrow_scratch(&context);
   return context;
 }
 
@@ -157,7 +157,7 @@ vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *conte
   if (!vyre_context_settle(context, status) && status)
     status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
                         record->pass.name);
-  vyre_context_give_back(context);
+  vyre_context_return_scratch(context);
   const char *fault = vyre_module_fault(r->module);
   if (fault)
     status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' (%s) made an invalid call of its host: %s%s",
@@ -177,7 +177,7 @@ vyre_run_schedule_options(const run *r)
 }
 
 static bool
-goes_to_device(const run *r, const vyre_pass_record *record)
+runs_on_device(const run *r, const vyre_pass_record *record)
 {
   if (!r->options.device || (r->options.device->choices && !r->is_chosen))
     return false;
@@ -188,7 +188,7 @@ goes_to_device(const run *r, const vyre_pass_record *record)
 uint32_t
 vyre_run_requirements(const run *r, const vyre_pass_record *record)
 {
-  return goes_to_device(r, record) ? vyre_schedule_requirements(record, r->options.device->threads > 0)
+  return runs_on_device(r, record) ? vyre_schedule_requirements(record, r->options.device->threads > 0)
          : record->pass.run        ? record->pass.requires_
                                    : vyre_schedule_requirements(record, true);
 }
@@ -208,7 +208,7 @@ run_phases(run *r, vyre_context *context, vyre_result *out)
   static const vyre_target_options one_thread = {.threads = 1};
   bool is_done = false;
   VYRE_TRY(vyre_phases_begin(context, r->module));
-  if (goes_to_device(r, context->record))
+  if (runs_on_device(r, context->record))
     VYRE_TRY(vyre_sequence_run(r->options.device, context, 1, r->module, &is_done));
   if (!is_done && !r->host)
     VYRE_TRY(vyre_context_own(&context->base,
@@ -239,7 +239,7 @@ run_and_learn(run *r, vyre_context *context, vyre_result *out)
 {
   const vyre_pass_record *record = context->record;
   vyre_device *chosen = r->options.device && r->options.device->choices && record->pass.phases ? r->options.device : NULL;
-  const bool there = goes_to_device(r, record);
+  const bool there = runs_on_device(r, record);
   const uint32_t rows = vyre_module_view(r->module)->rows;
   const uint64_t start = chosen ? clock_now() : 0;
   vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : run_plain(r, context, out);
@@ -375,7 +375,7 @@ verify_column(run *r, const vyre_analysis *column)
   const vyre_view *view = vyre_module_view(r->module);
   const vyre_allocator *allocator = vyre_module_allocator(r->module);
   const size_t bytes = view->rows * sizeof(uint32_t);
-  uint32_t *held = vyre_take(allocator, bytes);
+  uint32_t *held = vyre_allocate(allocator, bytes);
   if (!held)
     return VYRE_OUT_OF_MEMORY("while comparing a column");
   vyre_module_show_analyses(r->module, column->bit);
@@ -444,7 +444,7 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
 {
   const char *name = node->record->pass.name;
   bool changed = false;
-  VYRE_TRY(show(r, VYRE_LOOK_BEFORE, node, what, false));
+  VYRE_TRY(show(r, VYRE_OBSERVE_BEFORE, node, what, false));
   if (vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, name);
     vyre_run_print_skipped(r);
@@ -456,7 +456,7 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
     vyre_run_print_result(r, changed);
   }
   *out_changed |= changed;
-  return show(r, VYRE_LOOK_AFTER, node, what, changed);
+  return show(r, VYRE_OBSERVE_AFTER, node, what, changed);
 }
 
 vyre_status
@@ -465,11 +465,11 @@ vyre_run_pass(run *r, uint32_t id, bool *out_changed)
   const vyre_node *node = &r->pipeline->nodes[id];
   r->number++;
   VYRE_TRY(vyre_run_print(r, node, r->number));
-  if (!vyre_run_is_wanted(r, node->record, r->number))
+  if (!vyre_run_is_selected(r, node->record, r->number))
     return VYRE_OK;
   vyre_bytes what = {.allocator = vyre_module_allocator(r->module)};
   vyre_status status = VYRE_OK;
-  if (r->options.look)
+  if (r->options.observe)
     status = vyre_print_node(r->pipeline, id, false, &what);
   if (!status)
     status = run_pass_between(r, node, what.data ? what.data : "", out_changed);
@@ -495,10 +495,10 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   VYRE_TRY(vyre_parts_run(pipeline, module, options, &is_done));
   if (is_done)
     return VYRE_OK;
-  VYRE_TRY(show(&r, VYRE_LOOK_START, NULL, NULL, false));
+  VYRE_TRY(show(&r, VYRE_OBSERVE_START, NULL, NULL, false));
   const vyre_allocator *allocator = vyre_module_allocator(module);
   bool changed = false;
-  r.settled = vyre_take(allocator, pipeline->node_count * sizeof(*r.settled));
+  r.settled = vyre_allocate(allocator, pipeline->node_count * sizeof(*r.settled));
   if (!r.settled)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false); /* the caller may have changed the module since */

@@ -83,7 +83,7 @@ vyre_run_is_own(const vyre_pass_record *record)
 }
 
 bool
-vyre_run_is_wanted(const run *r, const vyre_pass_record *record, uint64_t number)
+vyre_run_is_selected(const run *r, const vyre_pass_record *record, uint64_t number)
 {
   const vyre_pipeline_options *o = &r->options;
   return !o->wants_run || vyre_run_is_own(record) || o->wants_run(o->wants_user, number, record->pass.name);
@@ -100,7 +100,7 @@ vyre_run_print(const run *r, const vyre_node *node, uint64_t number)
   if (!status)
     status = vyre_print_node(r->pipeline, (uint32_t)(node - r->pipeline->nodes), false, &line);
   if (!status)
-    status = vyre_bytes_printf(&line, vyre_run_is_wanted(r, node->record, number) ? "\n" : " (skipped)\n");
+    status = vyre_bytes_printf(&line, vyre_run_is_selected(r, node->record, number) ? "\n" : " (skipped)\n");
   if (!status)
     o->print(o->print_user, line.data, line.size);
   vyre_bytes_free(&line);

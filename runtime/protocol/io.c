@@ -214,7 +214,7 @@ vyre_mega_io_recycle(void *image, size_t size, uint32_t slot)
 }
 
 vyre_status
-vyre_mega_io_give_up(void *image, size_t size, uint32_t slot)
+vyre_mega_io_abandon(void *image, size_t size, uint32_t slot)
 {
   const size_t base = (size_t)slot * VYRE_MEGA_IO_WORDS;
   VYRE_TRY(check_slot(image, size, slot));

@@ -125,7 +125,7 @@ typedef struct target_base {
   vyre_device_info info; /* filled by the target's `open` */
   bool lost;             /* set by the target when its device is lost */
   bool hangs;            /* set by the target: submitted work may still run, so its objects cannot be destroyed */
-  bool only_looks;       /* set by the target's `open`: kernels are compiled only for `statistics` */
+  bool statistics_only;  /* set by the target's `open`: kernels are compiled only for `statistics` */
   target_handles buffers, kernels, tickets;
   target_buffer *pool; /* the newest buffer of the smallest size */
   struct target_kept *kept;
@@ -275,7 +275,7 @@ vyre_status target_ready(const vyre_target *target);
 uint64_t target_kept_budget(const target_base *base);
 /* Takes the newest buffer of exactly this size from the pool, or stores NULL. If it returns an error and a buffer, a counter is
  * wrong and the caller owns the buffer. */
-vyre_status target_pool_take(target_base *base, uint64_t size, target_buffer **out);
+vyre_status target_pool_allocate(target_base *base, uint64_t size, target_buffer **out);
 /* Puts the buffer into the pool, or destroys it if it exceeds the budget. The caller loses the buffer in any case. */
 vyre_status target_pool_put(vyre_target *target, target_buffer *buffer);
 /* Destroys the newest buffer of the largest size until at most `bytes` are left. */

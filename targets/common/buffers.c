@@ -64,7 +64,7 @@ static vyre_status
 create_buffer(vyre_target *target, uint64_t size, void *imported, target_buffer **out)
 {
   target_base *base = target_base_of(target);
-  target_buffer *buffer = vyre_take(&base->allocator, sizeof *buffer);
+  target_buffer *buffer = vyre_allocate(&base->allocator, sizeof *buffer);
   if (!buffer)
     return VYRE_OUT_OF_MEMORY("for a buffer of a target");
   *buffer = (target_buffer){.size = size, .is_imported = imported != NULL};
@@ -102,7 +102,7 @@ target_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out)
   VYRE_TRY(target_ready(target));
   VYRE_TRY(check_size(base, size));
   target_buffer *buffer;
-  vyre_status status = target_pool_take(base, size, &buffer);
+  vyre_status status = target_pool_allocate(base, size, &buffer);
   if (status)
     return vyre_status_join(status, target_buffer_destroy(target, buffer));
   if (buffer)

@@ -71,7 +71,7 @@ append(char **at, const char *end, const char *text)
 }
 
 void
-vyre_driver_call_tell(const vyre_driver_call *call, const char *how, char *out, size_t size)
+vyre_driver_call_format(const vyre_driver_call *call, const char *how, char *out, size_t size)
 {
   static const char *const doings[] = {[VYRE_DRIVER_IDLE] = "",
                                        [VYRE_DRIVER_OPENS] = " while it was opened",

@@ -225,7 +225,7 @@ target_check_sequence(const vyre_target *target, const vyre_sequence *sequence)
   target_buffer *buffer;
   uint64_t size;
   VYRE_TRY(check_arrays(target, sequence));
-  if (sequence->step_count && target_base_of_const(target)->only_looks)
+  if (sequence->step_count && target_base_of_const(target)->statistics_only)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: a sequence has steps, but the target was opened for statistics only\n"
                       "Fix: run the steps on a target that was opened without the option for statistics",

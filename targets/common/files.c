@@ -39,7 +39,7 @@ typedef struct file_header {
 static_assert(sizeof(file_header) == 72, "a file header has padding");
 
 void
-target_files_say(const target_files *files, const char *format, ...)
+target_files_remark(const target_files *files, const char *format, ...)
 {
   char text[REMARK_SIZE], name[16];
   va_list arguments;
@@ -58,20 +58,20 @@ static void
 report_not_kept(target_files *files, const char *what, int error)
 {
   if (!files->is_reported)
-    target_files_say(files, "compiled kernels are not cached: the folder '%.700s' cannot be %s: %s", files->folder, what,
-                     strerror(error));
+    target_files_remark(files, "compiled kernels are not cached: the folder '%.700s' cannot be %s: %s", files->folder, what,
+                        strerror(error));
   files->is_reported = true;
 }
 
-/* The text of the status may begin with the target's name, which target_files_say adds. */
+/* The text of the status may begin with the target's name, which target_files_remark adds. */
 void
-target_files_say_status(const target_files *files, vyre_status status, const char *then)
+target_files_remark_status(const target_files *files, vyre_status status, const char *then)
 {
   const char *text = vyre_status_text(status);
   const size_t name = strlen(files->target);
   if (strncmp(text, files->target, name) == 0 && strncmp(text + name, ": ", 2) == 0)
     text += name + 2;
-  target_files_say(files, "%.*s; %s", (int)strcspn(text, "\n"), text, then);
+  target_files_remark(files, "%.*s; %s", (int)strcspn(text, "\n"), text, then);
   vyre_status_free(status);
 }
 
@@ -86,7 +86,7 @@ target_files_open(target_files *files, const vyre_target_options *options)
   if (!options->cache || options->statistics) /* kernels for statistics are compiled anew */
     return VYRE_OK;
   files->folder_size = strlen(options->cache) + strlen(files->target) + 2;
-  files->folder = vyre_take(files->allocator, files->folder_size);
+  files->folder = vyre_allocate(files->allocator, files->folder_size);
   if (!files->folder)
     return VYRE_OUT_OF_MEMORY("for the cache of compiled kernels");
   snprintf(files->folder, files->folder_size, "%s/%s", options->cache, files->target);
@@ -281,8 +281,8 @@ target_files_read(const target_files *files, const uint64_t key[2], find_foreign
     return false;
   const char *wrong = file < 0 ? strerror(error) : read_data(files, file, &wanted, find, user, out, out_size);
   if (wrong)
-    target_files_say(files, "the compiled kernel '%.500s/%s' is not used: %s; the kernel is compiled again", files->folder, name,
-                     wrong);
+    target_files_remark(files, "the compiled kernel '%.500s/%s' is not used: %s; the kernel is compiled again", files->folder, name,
+                        wrong);
   else
     futimens(file, NULL); /* fails if the file is not writable */
   if (file >= 0)

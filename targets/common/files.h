@@ -51,8 +51,8 @@ bool target_files_read(const target_files *files, const uint64_t key[2],
 /* Writes a file. `size` is at most TARGET_FILES_MOST. */
 void target_files_write(target_files *files, const uint64_t key[2], const void *data, uint64_t size);
 /* Reports a remark. */
-void target_files_say(const target_files *files, const char *format, ...) VYRE_PRINTF(2, 3);
+void target_files_remark(const target_files *files, const char *format, ...) VYRE_PRINTF(2, 3);
 /* Reports the first line of the status and its consequence as a remark, and frees the status. */
-void target_files_say_status(const target_files *files, vyre_status status, const char *then);
+void target_files_remark_status(const target_files *files, vyre_status status, const char *then);
 
 #endif

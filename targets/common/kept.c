@@ -159,7 +159,7 @@ upload_parts(vyre_target *target, const vyre_static *parts, uint32_t count, cons
 {
   const target_base *base = target_base_of(target);
   const size_t size = sizeof(vyre_upload) * (size_t)count;
-  vyre_upload *uploads = vyre_take(&base->allocator, size);
+  vyre_upload *uploads = vyre_allocate(&base->allocator, size);
   vyre_status status = uploads ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the uploads of kept data");
   if (uploads) {
     for (uint32_t i = 0; i < count; i++)
@@ -181,7 +181,7 @@ make_set(vyre_target *target, uint64_t domain, const vyre_static *parts, uint32_
   vyre_device_buffer *buffers = (vyre_device_buffer *)(void *)(set + 1);
   *set = (target_kept){
       .domain = domain, .bytes = bytes, .count = count, .buffers = buffers, .data = (unsigned char *)(buffers + count)};
-  uint64_t *sizes = vyre_take(&base->allocator, sizeof(uint64_t) * (size_t)count);
+  uint64_t *sizes = vyre_allocate(&base->allocator, sizeof(uint64_t) * (size_t)count);
   vyre_status status = sizes ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a kept set");
   unsigned char *data = set->data;
   for (uint32_t i = 0; sizes && i < count; i++) {

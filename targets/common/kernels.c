@@ -151,11 +151,11 @@ vyre_status
 target_kernel_init(vyre_target *target, const vyre_kernel_desc *desc, target_kernel *kernel)
 {
   const vyre_allocator *allocator = &target_base_of(target)->allocator;
-  kernel->label = vyre_take_text(allocator, desc->label);
+  kernel->label = vyre_copy_text(allocator, desc->label);
   if (!kernel->label)
     return VYRE_OUT_OF_MEMORY("for a kernel of a target");
   if (desc->slot_count) {
-    kernel->slots = vyre_take(allocator, sizeof *kernel->slots * desc->slot_count);
+    kernel->slots = vyre_allocate(allocator, sizeof *kernel->slots * desc->slot_count);
     if (!kernel->slots)
       return VYRE_OUT_OF_MEMORY("for a kernel of a target");
   }
@@ -241,7 +241,7 @@ target_statistics(vyre_target *target, vyre_kernel handle, void (*emit)(void *us
                       "%s: the driver of the device '%s' has no statistics of kernels\n"
                       "Fix: use a device whose driver reports statistics (for Vulkan: VK_KHR_pipeline_executable_properties)",
                       base->hooks->name, base->info.name);
-  if (!base->only_looks)
+  if (!base->statistics_only)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: the target was opened to run kernels, so it has no statistics\n"
                       "Fix: open a target with the option for statistics",

@@ -40,7 +40,7 @@ pool_budget(const target_base *base)
 }
 
 vyre_status
-target_pool_take(target_base *base, uint64_t size, target_buffer **out)
+target_pool_allocate(target_base *base, uint64_t size, target_buffer **out)
 {
   *out = NULL;
   target_buffer **at = find_class(base, size), *found = *at;

@@ -104,7 +104,7 @@ hold_all(vyre_target *target, const vyre_sequence *sequence, target_ticket *tick
   for (uint32_t i = 0; i < sequence->step_count; i++)
     most += (size_t)sequence->steps[i].buffer_count + 2;
   ticket->hold_size = sizeof *ticket->holds * most;
-  ticket->holds = vyre_take(&base->allocator, ticket->hold_size);
+  ticket->holds = vyre_allocate(&base->allocator, ticket->hold_size);
   if (!ticket->holds)
     return VYRE_OUT_OF_MEMORY("for a submission in flight");
   target_each_range(sequence, hold, &(holding){target, ticket});
@@ -178,7 +178,7 @@ target_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *ou
   const uint64_t begun = clock_now();
   VYRE_TRY(target_ready(target));
   VYRE_TRY(target_check_sequence(target, sequence));
-  target_ticket *ticket = vyre_take(&base->allocator, sizeof *ticket);
+  target_ticket *ticket = vyre_allocate(&base->allocator, sizeof *ticket);
   if (!ticket)
     return VYRE_OUT_OF_MEMORY("for a submission in flight");
   uint64_t id;

@@ -100,8 +100,8 @@ target_recorded_make(vyre_target *target, target_work *work, target_recorded **o
   for (uint32_t i = 1; *at && i < TARGET_MOST_RECORDED; i++)
     at = &(*at)->next;
   destroy_from(target, at);
-  target_recorded *recorded = vyre_take(&base->allocator, base->hooks->work->recorded_size);
-  uint64_t *words = vyre_take(&base->allocator, size);
+  target_recorded *recorded = vyre_allocate(&base->allocator, base->hooks->work->recorded_size);
+  uint64_t *words = vyre_allocate(&base->allocator, size);
   if (!recorded || !words) {
     vyre_release(&base->allocator, recorded, base->hooks->work->recorded_size);
     vyre_release(&base->allocator, words, size);
@@ -152,7 +152,7 @@ static vyre_status
 make_work(vyre_target *target, target_work **out)
 {
   const target_base *base = target_base_of(target);
-  target_work *work = vyre_take(&base->allocator, base->hooks->work->size);
+  target_work *work = vyre_allocate(&base->allocator, base->hooks->work->size);
   if (!work)
     return VYRE_OUT_OF_MEMORY(base->hooks->work->memory);
   vyre_status status = base->hooks->work->fill(target, work);
@@ -216,7 +216,7 @@ find_unused(target_base *base)
 }
 
 vyre_status
-target_work_take(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out)
+target_work_acquire(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out)
 {
   target_base *base = target_base_of(target);
   const target_work wanted = {.sequence = *sequence, .is_first = true};
@@ -226,14 +226,14 @@ target_work_take(vyre_target *target, const vyre_sequence *sequence, bool is_beg
     VYRE_TRY(make_work(target, &work));
   vyre_status status = prepare(target, sequence, is_begun, work);
   if (status)
-    target_work_give(target, work);
+    target_work_release(target, work);
   else
     *out = work;
   return status;
 }
 
 void
-target_work_give(vyre_target *target, target_work *work)
+target_work_release(vyre_target *target, target_work *work)
 {
   target_base *base = target_base_of(target);
   if (base->hangs) {
@@ -295,7 +295,7 @@ target_work_finish(vyre_target *target, void *item, vyre_timing *timing)
   }
   *timing = work->timing;
   timing->allocations = allocations;
-  target_work_give(target, work);
+  target_work_release(target, work);
   return status;
 }
 

@@ -52,7 +52,7 @@ typedef struct target_work_hooks {
   /* Makes the objects of a new work. `destroy` frees everything that the target's struct owns, also after a failed `fill`. */
   vyre_status (*fill)(vyre_target *target, target_work *work);
   void (*destroy)(vyre_target *target, target_work *work);
-  /* Submits a checked sequence, beginning with target_work_take. After a failure, none of its commands run any more. */
+  /* Submits a checked sequence, beginning with target_work_acquire. After a failure, none of its commands run any more. */
   vyre_status (*begin)(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out);
   /* `complete` waits until the work is done and returns its status. Then `take_reads` copies the reads to the caller. */
   vyre_status (*complete)(vyre_target *target, target_work *work);
@@ -69,9 +69,9 @@ typedef struct target_work_hooks {
 } target_work_hooks;
 
 /* Takes an unused work or makes a new one, and prepares it for the sequence. For `is_begun`, its arrays are copied. */
-vyre_status target_work_take(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out);
+vyre_status target_work_acquire(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out);
 /* Returns a work to base.unused. If the device hangs, its objects stay and the rest is freed. */
-void target_work_give(vyre_target *target, target_work *work);
+void target_work_release(vyre_target *target, target_work *work);
 /* Destroys the unused works. */
 void target_works_destroy(vyre_target *target);
 /* Returns the status of a finished work, which the caller then owns. */

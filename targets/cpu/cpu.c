@@ -31,7 +31,7 @@ static vyre_status
 import(vyre_target *target, void *data, uint64_t size, void **out_memory)
 {
   (void)size;
-  cpu_memory *memory = vyre_take(&target->base.allocator, sizeof *memory);
+  cpu_memory *memory = vyre_allocate(&target->base.allocator, sizeof *memory);
   if (!memory)
     return VYRE_OUT_OF_MEMORY("for a buffer over the caller's memory");
   *memory = (cpu_memory){data, sizeof *memory};
@@ -124,13 +124,13 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   const vyre_target_options *o = options ? options : &defaults;
   const vyre_allocator *own = allocator ? allocator : vyre_allocator_default();
   *out = NULL;
-  vyre_target *target = vyre_take(own, sizeof *target);
+  vyre_target *target = vyre_allocate(own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a CPU target");
   target_base_init(&target->base, &hooks, own);
   target->validate = o->validate;
   target->timeout = o->timeout;
-  target->base.only_looks = o->statistics;
+  target->base.statistics_only = o->statistics;
   vyre_status status = cpu_pool_open(own, o->threads, &target->pool);
   if (!status) {
     fill_info(&target->base.info, cpu_pool_threads(target->pool));

@@ -85,7 +85,7 @@ check_workgroup(const vyre_kernel_desc *desc, const vyre_kernel_program *program
 static vyre_spec_value *
 copy_specs(const vyre_allocator *allocator, const vyre_kernel_desc *desc)
 {
-  vyre_spec_value *specs = vyre_take(allocator, sizeof *specs * ((size_t)desc->spec_count + 1));
+  vyre_spec_value *specs = vyre_allocate(allocator, sizeof *specs * ((size_t)desc->spec_count + 1));
   for (uint32_t i = 0; specs && i < desc->spec_count; i++)
     specs[i] = (vyre_spec_value){desc->specs[i].id, desc->specs[i].bits};
   return specs;
@@ -134,8 +134,8 @@ compile_function(vyre_target *target, const vyre_kernel_desc *desc, cpu_kernel *
 {
   const vyre_allocator *allocator = &target_base_of(target)->allocator;
   kernel->function = *(const vyre_kernel_function *)desc->code;
-  kernel->buffers = vyre_take(allocator, sizeof *kernel->buffers * ((size_t)kernel->base.slot_count + 1));
-  kernel->elements = vyre_take(allocator, sizeof *kernel->elements * ((size_t)kernel->base.range_count + 1));
+  kernel->buffers = vyre_allocate(allocator, sizeof *kernel->buffers * ((size_t)kernel->base.slot_count + 1));
+  kernel->elements = vyre_allocate(allocator, sizeof *kernel->elements * ((size_t)kernel->base.range_count + 1));
   return kernel->buffers && kernel->elements ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a kernel's buffers");
 }
 
@@ -176,8 +176,8 @@ compile_program(vyre_target *target, const vyre_kernel_desc *desc, cpu_kernel *k
   kernel->spec_count = desc->spec_count;
   kernel->specs = copy_specs(allocator, desc);
   kernel->binding_count = bind_rows(kernel, NULL);
-  kernel->bindings = vyre_take(allocator, sizeof *kernel->bindings * ((size_t)kernel->binding_count + 1));
-  kernel->bound = vyre_take(allocator, sizeof *kernel->bound * ((size_t)kernel->binding_count + 1));
+  kernel->bindings = vyre_allocate(allocator, sizeof *kernel->bindings * ((size_t)kernel->binding_count + 1));
+  kernel->bound = vyre_allocate(allocator, sizeof *kernel->bound * ((size_t)kernel->binding_count + 1));
   if (!kernel->specs || !kernel->bindings || !kernel->bound)
     return VYRE_OUT_OF_MEMORY("for a kernel's buffers");
   bind_rows(kernel, kernel->bindings);
@@ -209,7 +209,7 @@ compile(vyre_target *target, const vyre_kernel_desc *desc, cpu_kernel *kernel)
   VYRE_TRY(target_kernel_init(target, desc, &kernel->base));
   kernel->form = desc->form;
   if (desc->push_size) {
-    kernel->push = vyre_take(&target_base_of(target)->allocator, desc->push_size);
+    kernel->push = vyre_allocate(&target_base_of(target)->allocator, desc->push_size);
     if (!kernel->push)
       return VYRE_OUT_OF_MEMORY("for push constants");
   }
@@ -219,7 +219,7 @@ compile(vyre_target *target, const vyre_kernel_desc *desc, cpu_kernel *kernel)
 vyre_status
 cpu_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
 {
-  cpu_kernel *kernel = vyre_take(&target_base_of(target)->allocator, sizeof *kernel);
+  cpu_kernel *kernel = vyre_allocate(&target_base_of(target)->allocator, sizeof *kernel);
   if (!kernel)
     return VYRE_OUT_OF_MEMORY("for a kernel");
   vyre_status status = compile(target, desc, kernel);

@@ -78,7 +78,7 @@ start_threads(cpu_pool *pool, uint32_t count)
 vyre_status
 cpu_pool_open(const vyre_allocator *allocator, uint32_t threads, cpu_pool **out)
 {
-  cpu_pool *pool = vyre_take(allocator, sizeof *pool);
+  cpu_pool *pool = vyre_allocate(allocator, sizeof *pool);
   *out = NULL;
   if (!pool)
     return VYRE_OUT_OF_MEMORY("for a pool of threads");

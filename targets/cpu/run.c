@@ -321,12 +321,12 @@ allocate_results(cpu_submission *s, size_t ends, size_t times)
 {
   const vyre_allocator *allocator = &s->target->base.allocator;
   if (ends) {
-    s->ends = vyre_take(allocator, ends);
+    s->ends = vyre_allocate(allocator, ends);
     if (!s->ends)
       return VYRE_OUT_OF_MEMORY("for the ends of repeats");
   }
   if (times) {
-    s->step_ns = vyre_take(allocator, times);
+    s->step_ns = vyre_allocate(allocator, times);
     if (!s->step_ns)
       return VYRE_OUT_OF_MEMORY("for the times of steps");
   }

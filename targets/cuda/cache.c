@@ -111,7 +111,7 @@ cuda_module_load(vyre_target *target, const char *label, const char *text, const
 {
   void *cubin;
   uint64_t size;
-  if (key && target->base.only_looks)
+  if (key && target->base.statistics_only)
     return link_and_keep(target, label, text, key, out);
   if (!key || !target_files_are_kept(&target->files))
     return load(target, label, text, out);
@@ -121,7 +121,7 @@ cuda_module_load(vyre_target *target, const char *label, const char *text, const
     target->base.counters.cache_hits += !status;
     if (!status || target->base.lost)
       return status;
-    target_files_say_status(&target->files, status, "the kernel is compiled again");
+    target_files_remark_status(&target->files, status, "the kernel is compiled again");
   }
   target->base.counters.cache_misses++;
   return link_and_keep(target, label, text, key, out);
@@ -132,7 +132,7 @@ cuda_module_load(vyre_target *target, const char *label, const char *text, const
 static vyre_status
 load_text(vyre_target *target, const vyre_kernel_desc *desc, const uint64_t key[2], cuda_module *out)
 {
-  char *text = vyre_take(&target->base.allocator, desc->size + 1);
+  char *text = vyre_allocate(&target->base.allocator, desc->size + 1);
   if (!text)
     return VYRE_OUT_OF_MEMORY("for a kernel's PTX");
   memcpy(text, desc->code, desc->size);
@@ -145,7 +145,7 @@ load_text(vyre_target *target, const vyre_kernel_desc *desc, const uint64_t key[
 static vyre_status
 make_loaded(vyre_target *target, const vyre_kernel_desc *desc, const uint64_t key[2], cuda_loaded **out)
 {
-  cuda_loaded *loaded = vyre_take(&target->base.allocator, sizeof *loaded);
+  cuda_loaded *loaded = vyre_allocate(&target->base.allocator, sizeof *loaded);
   if (!loaded)
     return VYRE_OUT_OF_MEMORY("for a CUDA module");
   *loaded = (cuda_loaded){.next = target->loaded, .key = {key[0], key[1]}, .users = 1};
@@ -163,7 +163,7 @@ cuda_loaded_acquire(vyre_target *target, const vyre_kernel_desc *desc, cuda_load
 {
   const XXH128_hash_t hash = XXH3_128bits(desc->code, desc->size);
   const uint64_t key[2] = {hash.low64, hash.high64};
-  cuda_loaded *loaded = target->base.only_looks ? NULL : target->loaded; /* kernels for statistics are compiled anew */
+  cuda_loaded *loaded = target->base.statistics_only ? NULL : target->loaded; /* kernels for statistics are compiled anew */
   while (loaded && memcmp(loaded->key, key, sizeof key) != 0)
     loaded = loaded->next;
   if (!loaded)

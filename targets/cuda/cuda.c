@@ -182,7 +182,7 @@ static const target_hooks hooks = {
 static vyre_status
 open_parts(vyre_target *target, const vyre_target_options *options)
 {
-  target->base.only_looks = options->statistics;
+  target->base.statistics_only = options->statistics;
   VYRE_TRY(cuda_cache_open(target, options));
   VYRE_TRY(cuda_library_open(options, &target->library));
   VYRE_TRY(cuda_device_choose(&target->library, cuda_wanted_device(options), &target->choice));
@@ -199,7 +199,7 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   *out = NULL;
   const vyre_target_options defaults = {0};
   const vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
-  vyre_target *target = vyre_take(&own, sizeof *target);
+  vyre_target *target = vyre_allocate(&own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a CUDA target");
   target_base_init(&target->base, &hooks, &own);

@@ -67,7 +67,7 @@ cuda_release(vyre_target *target, target_kernel *base)
 vyre_status
 cuda_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
 {
-  cuda_kernel *kernel = vyre_take(&target->base.allocator, sizeof *kernel);
+  cuda_kernel *kernel = vyre_allocate(&target->base.allocator, sizeof *kernel);
   if (!kernel)
     return VYRE_OUT_OF_MEMORY("for a CUDA kernel");
   vyre_status status = fill_kernel(target, desc, kernel);

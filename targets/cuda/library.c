@@ -14,7 +14,7 @@
 enum { LEAST_VERSION = 11080 /* the first driver that accepts PTX 7.8 */ };
 
 static bool
-wants_simulator(const vyre_target_options *options)
+chooses_simulator(const vyre_target_options *options)
 {
   return options->device && strcmp(options->device, "sim") == 0;
 }
@@ -22,7 +22,7 @@ wants_simulator(const vyre_target_options *options)
 const char *
 cuda_wanted_device(const vyre_target_options *options)
 {
-  return wants_simulator(options) ? NULL : options->device;
+  return chooses_simulator(options) ? NULL : options->device;
 }
 
 /* Opens the simulator in the folder of the object with this code, or in ../lib, as the build and an installation have it. */
@@ -49,7 +49,7 @@ open_library(const vyre_target_options *options, cuda_library *library)
 {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s", options->library ? options->library : "libcuda.so.1");
-  library->handle = !options->library && wants_simulator(options) ? open_simulator(path) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  library->handle = !options->library && chooses_simulator(options) ? open_simulator(path) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library->handle)
     return VYRE_ERROR(VYRE_CODE_DEVICE,
                       "cuda: no library: %s\n"

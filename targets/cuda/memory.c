@@ -55,7 +55,7 @@ cuda_memory_free(vyre_target *target, cuda_address address)
 static vyre_status
 make_buffer(vyre_target *target, cuda_buffer buffer, void **out)
 {
-  cuda_buffer *made = vyre_take(&target->base.allocator, sizeof *made);
+  cuda_buffer *made = vyre_allocate(&target->base.allocator, sizeof *made);
   if (!made)
     return VYRE_OUT_OF_MEMORY("for a CUDA buffer");
   *made = buffer;

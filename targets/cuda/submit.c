@@ -69,7 +69,7 @@ static vyre_status
 submit_next(vyre_target *target, cuda_submission *submission)
 {
   const uint64_t begun = clock_now();
-  if (!submission->work.is_first) /* the first commands have the shape from target_work_take */
+  if (!submission->work.is_first) /* the first commands have the shape from target_work_acquire */
     VYRE_TRY(cuda_shape_make(target, &submission->work));
   if (submission->work.is_first)
     cuda_stage_uploads(target, submission);
@@ -199,7 +199,7 @@ cuda_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, ta
       VYRE_TRY(complete(target, other));
   VYRE_TRY(target_ready(target)); /* completing the other one may have lost the device */
   target_work *work;
-  VYRE_TRY(target_work_take(target, sequence, is_begun, &work));
+  VYRE_TRY(target_work_acquire(target, sequence, is_begun, &work));
   cuda_submission *submission = cuda_submission_of(work);
   submission->number = ++target->numbers;
   vyre_status status = follow_others(target, submission);
@@ -207,7 +207,7 @@ cuda_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, ta
     status = submit_next(target, submission);
   status = end_failed(target, submission, status);
   if (status) {
-    target_work_give(target, &submission->work);
+    target_work_release(target, &submission->work);
     return status;
   }
   submission->next = target->running;

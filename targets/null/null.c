@@ -117,7 +117,7 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   (void)options;
   const vyre_allocator *own = allocator ? allocator : vyre_allocator_default();
   *out = NULL;
-  vyre_target *target = vyre_take(own, sizeof *target);
+  vyre_target *target = vyre_allocate(own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a null target");
   target_base_init(&target->base, &hooks, own);

@@ -84,7 +84,7 @@ get_data(vyre_target *target, const vulkan_cached *cached, const char *label, vo
   if (*out_size > TARGET_FILES_MOST)
     return VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: kernel '%s' has %zu bytes of compiled code, which is too large", label, *out_size);
   *out_capacity = *out_size + 1;
-  *out = vyre_take(&target->base.allocator, *out_capacity);
+  *out = vyre_allocate(&target->base.allocator, *out_capacity);
   if (!*out)
     return VYRE_OUT_OF_MEMORY("for a kernel's compiled code");
   return VULKAN_CALL(target, vkGetPipelineCacheData, (target->device, cached->handle, out_size, *out), "for kernel '%s', %zu bytes",
@@ -99,9 +99,9 @@ write_data(vyre_target *target, const vyre_kernel_desc *desc, const vulkan_cache
   vyre_status status = get_data(target, cached, desc->label, &data, &size, &capacity);
   const char *foreign = status ? NULL : find_foreign(&target->choice.identity, data, size);
   if (status) {
-    target_files_say_status(&target->cache, status, "it is not kept");
+    target_files_remark_status(&target->cache, status, "it is not kept");
   } else if (foreign) {
-    target_files_say(&target->cache, "the compiled kernel '%.500s' is not kept: %s", desc->label, foreign);
+    target_files_remark(&target->cache, "the compiled kernel '%.500s' is not kept: %s", desc->label, foreign);
   } else {
     const XXH128_hash_t key = key_of(desc);
     target_files_write(&target->cache, (const uint64_t[]){key.low64, key.high64}, data, size);
@@ -121,7 +121,7 @@ create_cache(vyre_target *target, const vyre_kernel_desc *desc, const void *data
                                    "for kernel '%s', %" PRIu64 " cached bytes", desc->label, size);
   if (!status)
     return made;
-  target_files_say_status(&target->cache, status, otherwise);
+  target_files_remark_status(&target->cache, status, otherwise);
   return VK_NULL_HANDLE;
 }
 
@@ -131,7 +131,7 @@ vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cac
   *out = (vulkan_cached){0};
   static_assert(sizeof(vulkan_identity) == TARGET_FILES_IDENTITY, "the identity in files has the same size");
   memcpy(target->cache.identity, &target->choice.identity, sizeof target->cache.identity);
-  if (target->base.only_looks)
+  if (target->base.statistics_only)
     out->handle = create_cache(target, desc, NULL, 0, "the driver may use its own cache"); /* empty, instead of the device's */
   if (!target_files_are_kept(&target->cache))
     return;
@@ -157,7 +157,7 @@ vulkan_cache_end(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cache
 {
   if (!cached->handle)
     return;
-  if (is_compiled && !cached->is_found && !target->base.only_looks)
+  if (is_compiled && !cached->is_found && !target->base.statistics_only)
     write_data(target, desc, cached);
   target->call.vkDestroyPipelineCache(target->device, cached->handle, NULL);
   cached->handle = VK_NULL_HANDLE;

@@ -38,7 +38,7 @@ find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vu
   uint32_t count = 0;
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, NULL);
   size_t size = sizeof(VkQueueFamilyProperties) * ((size_t)count + 1);
-  VkQueueFamilyProperties *families = vyre_take(allocator, size);
+  VkQueueFamilyProperties *families = vyre_allocate(allocator, size);
   if (!families)
     return VYRE_OUT_OF_MEMORY("for a Vulkan device's queue families");
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, families);
@@ -149,8 +149,8 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   VYRE_TRY(vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "counting the devices"));
   size_t handles_size = sizeof(VkPhysicalDevice) * count;
   size_t choices_size = sizeof(vulkan_device_choice) * count;
-  VkPhysicalDevice *handles = vyre_take(allocator, handles_size);
-  vulkan_device_choice *choices = vyre_take(allocator, choices_size);
+  VkPhysicalDevice *handles = vyre_allocate(allocator, handles_size);
+  vulkan_device_choice *choices = vyre_allocate(allocator, choices_size);
   vyre_status status = handles && choices ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the list of Vulkan devices");
   uint32_t got = count;
   if (!status) {

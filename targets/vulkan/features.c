@@ -26,7 +26,7 @@ vulkan_find_extensions(const vulkan_instance *instance, const vyre_allocator *al
   VYRE_TRY(vulkan_status(NULL, instance->call.vkEnumerateDeviceExtensionProperties(choice->handle, NULL, &count, NULL),
                          "vkEnumerateDeviceExtensionProperties", "counting a device's extensions"));
   const size_t size = sizeof(VkExtensionProperties) * ((size_t)count + 1);
-  VkExtensionProperties *found = vyre_take(allocator, size);
+  VkExtensionProperties *found = vyre_allocate(allocator, size);
   if (!found)
     return VYRE_OUT_OF_MEMORY("for a Vulkan device's extensions");
   vyre_status status = vulkan_status(NULL, instance->call.vkEnumerateDeviceExtensionProperties(choice->handle, NULL, &count, found),

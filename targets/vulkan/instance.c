@@ -151,7 +151,7 @@ check_layer(const vyre_allocator *allocator)
   VYRE_TRY(vulkan_status(NULL, vkEnumerateInstanceLayerProperties(&count, NULL), "vkEnumerateInstanceLayerProperties",
                          "counting the installed layers"));
   size_t size = sizeof(VkLayerProperties) * ((size_t)count + 1);
-  VkLayerProperties *layers = vyre_take(allocator, size);
+  VkLayerProperties *layers = vyre_allocate(allocator, size);
   if (!layers)
     return VYRE_OUT_OF_MEMORY("for the list of Vulkan layers");
   VkResult result = vkEnumerateInstanceLayerProperties(&count, layers);
@@ -209,7 +209,7 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
                                       .pEnabledValidationFeatures = more};
   if (options->validate) {
     VYRE_TRY(check_layer(allocator));
-    instance->messages = vyre_take(allocator, sizeof *instance->messages);
+    instance->messages = vyre_allocate(allocator, sizeof *instance->messages);
     if (!instance->messages)
       return VYRE_OUT_OF_MEMORY("for the validation layer's messages");
     messenger = messenger_info(instance->messages); /* for messages while the instance is created or destroyed */
@@ -237,7 +237,7 @@ vulkan_instance_open(const vyre_target_options *options, const vyre_allocator *a
   *out = (vulkan_instance){0};
   vulkan_instance instance = {0};
   vyre_status status = fill_instance(options, allocator, &instance);
-  status = vulkan_take_messages(instance.messages, status);
+  status = vulkan_collect_messages(instance.messages, status);
   if (status)
     return vyre_status_join(status, vulkan_instance_close(&instance, allocator));
   *out = instance;
@@ -251,7 +251,7 @@ vulkan_instance_close(vulkan_instance *instance, const vyre_allocator *allocator
     instance->destroy_messenger(instance->handle, instance->messenger, NULL);
   if (instance->handle && instance->call.vkDestroyInstance)
     instance->call.vkDestroyInstance(instance->handle, NULL);
-  vyre_status status = vulkan_take_messages(instance->messages, VYRE_OK);
+  vyre_status status = vulkan_collect_messages(instance->messages, VYRE_OK);
   vyre_release(allocator, instance->messages, sizeof *instance->messages);
   if (instance->library)
     dlclose(instance->library);

@@ -184,7 +184,7 @@ static vyre_status
 create_layout(vyre_target *target, vulkan_kernel *kernel)
 {
   size_t bindings_size = sizeof(VkDescriptorSetLayoutBinding) * ((size_t)kernel->base.slot_count + 1);
-  VkDescriptorSetLayoutBinding *bindings = vyre_take(&target->base.allocator, bindings_size);
+  VkDescriptorSetLayoutBinding *bindings = vyre_allocate(&target->base.allocator, bindings_size);
   if (!bindings)
     return VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
   vyre_status status = VYRE_OK;
@@ -224,7 +224,7 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
   vulkan_cached cached;
   size_t entries_size = sizeof(VkSpecializationMapEntry) * ((size_t)desc->spec_count + 1);
   size_t data_size = 8 * ((size_t)desc->spec_count + 1);
-  char *memory = vyre_take(&target->base.allocator, entries_size + data_size);
+  char *memory = vyre_allocate(&target->base.allocator, entries_size + data_size);
   if (!memory)
     return VYRE_OUT_OF_MEMORY("for a kernel's specialization constants");
   VkSpecializationMapEntry *entries = (VkSpecializationMapEntry *)(void *)memory;
@@ -311,7 +311,7 @@ vulkan_release(vyre_target *target, target_kernel *item)
   vyre_release(allocator, kernel->descriptors, sizeof *kernel->descriptors * kernel->base.descriptor_count);
   target_kernel_free(target, &kernel->base);
   vyre_release(allocator, kernel, sizeof *kernel);
-  return vulkan_take_messages(target->instance.messages, VYRE_OK);
+  return vulkan_collect_messages(target->instance.messages, VYRE_OK);
 }
 
 static vyre_status
@@ -323,8 +323,8 @@ allocate_arrays(vyre_target *target, vulkan_kernel *kernel)
   }
   if (kernel->set_count == 0)
     return VYRE_OK;
-  kernel->sets = vyre_take(&target->base.allocator, sizeof *kernel->sets * kernel->set_count);
-  kernel->descriptors = vyre_take(&target->base.allocator, sizeof *kernel->descriptors * kernel->base.descriptor_count);
+  kernel->sets = vyre_allocate(&target->base.allocator, sizeof *kernel->sets * kernel->set_count);
+  kernel->descriptors = vyre_allocate(&target->base.allocator, sizeof *kernel->descriptors * kernel->base.descriptor_count);
   return kernel->sets && kernel->descriptors ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
 }
 
@@ -344,7 +344,7 @@ fill_descriptors(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kerne
       kernel->kinds[slot->kind]++;
     }
     kernel->has_images |= target_slot_has_texels(slot->kind);
-    if (!target->base.only_looks)
+    if (!target->base.statistics_only)
       VYRE_TRY(vulkan_images_create(target, kernel, slot, first));
   }
   return VYRE_OK;
@@ -362,18 +362,18 @@ fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *ke
   VkShaderModule module = VK_NULL_HANDLE;
   vyre_status status = create_module(target, desc, &module);
   /* Messages of the validation layer end the compilation before the driver creates the pipeline. */
-  status = vulkan_take_messages(target->instance.messages, status);
+  status = vulkan_collect_messages(target->instance.messages, status);
   if (!status)
     status = create_pipeline(target, desc, module, kernel);
   if (module)
     target->call.vkDestroyShaderModule(target->device, module, NULL);
-  return vulkan_take_messages(target->instance.messages, status);
+  return vulkan_collect_messages(target->instance.messages, status);
 }
 
 vyre_status
 vulkan_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
 {
-  vulkan_kernel *kernel = vyre_take(&target->base.allocator, sizeof *kernel);
+  vulkan_kernel *kernel = vyre_allocate(&target->base.allocator, sizeof *kernel);
   if (!kernel)
     return VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
   vyre_status status = fill_kernel(target, desc, kernel);

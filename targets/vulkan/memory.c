@@ -199,7 +199,7 @@ vulkan_buffer_create(vyre_target *target, uint64_t size, VkBufferUsageFlags usag
 vyre_status
 vulkan_create(vyre_target *target, uint64_t size, void **out)
 {
-  vulkan_buffer *buffer = vyre_take(&target->base.allocator, sizeof *buffer);
+  vulkan_buffer *buffer = vyre_allocate(&target->base.allocator, sizeof *buffer);
   if (!buffer)
     return VYRE_OUT_OF_MEMORY("for a Vulkan buffer");
   VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
@@ -208,7 +208,7 @@ vulkan_create(vyre_target *target, uint64_t size, void **out)
   vyre_status status =
       vulkan_buffer_create(target, size, usage, 0, target->is_shared ? VULKAN_SHARED : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
   const bool is_made = !status;
-  status = vulkan_take_messages(target->instance.messages, status);
+  status = vulkan_collect_messages(target->instance.messages, status);
   if (!status) {
     *out = buffer;
     return VYRE_OK;
@@ -225,7 +225,7 @@ vulkan_destroy(vyre_target *target, void *memory)
   vulkan_buffer *buffer = memory;
   vulkan_buffer_destroy(target, buffer);
   vyre_release(&target->base.allocator, buffer, sizeof *buffer);
-  return vulkan_take_messages(target->instance.messages, VYRE_OK);
+  return vulkan_collect_messages(target->instance.messages, VYRE_OK);
 }
 
 vyre_status

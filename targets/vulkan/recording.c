@@ -280,7 +280,7 @@ make_recording(vyre_target *target, vulkan_submission *submission, target_record
 }
 
 vyre_status
-vulkan_recording_take(vyre_target *target, vulkan_submission *submission)
+vulkan_recording_acquire(vyre_target *target, vulkan_submission *submission)
 {
   target_recorded *found = target_recorded_find(&target->base, &submission->work);
   if (!found) {

@@ -76,7 +76,7 @@ vulkan_no_device(void)
 }
 
 vyre_status
-vulkan_take_messages(vulkan_messages *messages, vyre_status status)
+vulkan_collect_messages(vulkan_messages *messages, vyre_status status)
 {
   if (!messages || messages->count == 0)
     return status;

@@ -51,7 +51,7 @@ emit_statistics(vyre_target *target, const part *p)
   VYRE_TRY(vulkan_status(target, target->call.vkGetPipelineExecutableStatisticsKHR(target->device, &info, &count, NULL), api,
                          "counting the statistics of kernel '%s'", label));
   const size_t size = sizeof(VkPipelineExecutableStatisticKHR) * ((size_t)count + 1);
-  VkPipelineExecutableStatisticKHR *got = vyre_take(&target->base.allocator, size);
+  VkPipelineExecutableStatisticKHR *got = vyre_allocate(&target->base.allocator, size);
   if (!got)
     return VYRE_OUT_OF_MEMORY("for a kernel's statistics");
   for (uint32_t i = 0; i < count; i++)
@@ -86,7 +86,7 @@ vulkan_statistics(vyre_target *target, const target_kernel *item, emit_figure *e
   VYRE_TRY(vulkan_status(target, target->call.vkGetPipelineExecutablePropertiesKHR(target->device, &info, &count, NULL), api,
                          "counting the programs of kernel '%s'", item->label));
   const size_t size = sizeof(VkPipelineExecutablePropertiesKHR) * ((size_t)count + 1);
-  VkPipelineExecutablePropertiesKHR *got = vyre_take(&target->base.allocator, size);
+  VkPipelineExecutablePropertiesKHR *got = vyre_allocate(&target->base.allocator, size);
   if (!got)
     return VYRE_OUT_OF_MEMORY("for a kernel's statistics");
   for (uint32_t i = 0; i < count; i++)
@@ -96,5 +96,5 @@ vulkan_statistics(vyre_target *target, const target_kernel *item, emit_figure *e
   for (uint32_t i = 0; i < count && !status; i++)
     status = emit_part(target, &(part){kernel, i, count > 1 ? got[i].name : "", emit, user}, &got[i]);
   vyre_release(&target->base.allocator, got, size);
-  return vulkan_take_messages(target->instance.messages, status);
+  return vulkan_collect_messages(target->instance.messages, status);
 }

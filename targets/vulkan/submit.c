@@ -167,7 +167,7 @@ submit_batch(vyre_target *target, vulkan_submission *submission, vulkan_queue_ro
       .pSignalSemaphores = &queue->timeline,
   };
   /* Nothing that the validation layer rejected is submitted. */
-  VYRE_TRY(vulkan_take_messages(target->instance.messages, VYRE_OK));
+  VYRE_TRY(vulkan_collect_messages(target->instance.messages, VYRE_OK));
   VYRE_TRY(VULKAN_CALL(target, vkQueueSubmit, (queue->handle, 1, &info, VK_NULL_HANDLE), "submitting %u steps",
                        submission->work.sequence.step_count));
   queue->submitted = number;
@@ -351,9 +351,9 @@ record_and_submit(vyre_target *target, vulkan_submission *submission)
   uint64_t others[VULKAN_QUEUES];
   find_others(target, submission, others);
   VYRE_TRY(reset_commands(target, submission));
-  if (!submission->work.is_first) /* target_work_take made the first shape */
+  if (!submission->work.is_first) /* target_work_acquire made the first shape */
     VYRE_TRY(vulkan_shape_make(target, &submission->work));
-  VYRE_TRY(vulkan_recording_take(target, submission));
+  VYRE_TRY(vulkan_recording_acquire(target, submission));
   if (submission->is_apart && submission->work.is_first)
     VYRE_TRY(copy_before(target, submission, others));
   VYRE_TRY(record_around(target, submission));
@@ -395,7 +395,7 @@ submit_next(vyre_target *target, vulkan_submission *submission)
 {
   const uint32_t batches = submission->work.timing.batches;
   vyre_status status = record_and_submit(target, submission);
-  status = vulkan_take_messages(target->instance.messages, status);
+  status = vulkan_collect_messages(target->instance.messages, status);
   if (submission->work.timing.batches > batches)
     note_begun(target, submission);
   if (!status) {
@@ -464,9 +464,9 @@ vulkan_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, 
 {
   target_work *work = NULL;
   vyre_status status = update_done(target);
-  status = status ? status : target_work_take(target, sequence, is_begun, &work);
+  status = status ? status : target_work_acquire(target, sequence, is_begun, &work);
   if (status)
-    return vulkan_take_messages(target->instance.messages, status);
+    return vulkan_collect_messages(target->instance.messages, status);
   vulkan_submission *submission = vulkan_submission_of(work);
   if (vulkan_is_by_host(submission)) {
     bool has_commands;
@@ -476,9 +476,9 @@ vulkan_begin(vyre_target *target, const vyre_sequence *sequence, bool is_begun, 
     status = submit_next(target, submission);
   if (!status && is_begun)
     status = submit_rest(target, submission);
-  status = vulkan_take_messages(target->instance.messages, status);
+  status = vulkan_collect_messages(target->instance.messages, status);
   if (status)
-    target_work_give(target, work);
+    target_work_release(target, work);
   else
     *out = work;
   return status;
@@ -513,5 +513,5 @@ vulkan_complete(vyre_target *target, target_work *work)
   else if (!status)
     status = VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: the device '%s' does not finish earlier submissions\nFix: recover it",
                         target->base.info.name);
-  return vulkan_take_messages(target->instance.messages, status);
+  return vulkan_collect_messages(target->instance.messages, status);
 }

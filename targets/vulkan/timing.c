@@ -77,7 +77,7 @@ read_steps(vyre_target *target, const vulkan_submission *submission)
   if (!recording || !recording->queries)
     return VYRE_OK;
   const size_t count = (size_t)recording->stamp_count + 1, size = sizeof(uint64_t) * count;
-  uint64_t *stamps = vyre_take(&target->base.allocator, size);
+  uint64_t *stamps = vyre_allocate(&target->base.allocator, size);
   if (!stamps)
     return VYRE_OUT_OF_MEMORY("for the times of steps");
   vyre_status status =

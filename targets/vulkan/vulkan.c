@@ -36,7 +36,7 @@ reopen(vyre_target *target)
   vulkan_lock();
   vyre_status status = vulkan_device_open(target);
   vulkan_unlock();
-  return vulkan_take_messages(target->instance.messages, status);
+  return vulkan_collect_messages(target->instance.messages, status);
 }
 
 static const target_hooks hooks = {
@@ -63,7 +63,7 @@ open_parts(vyre_target *target, const vyre_target_options *options)
   VYRE_TRY(vulkan_instance_open(options, &target->base.allocator, &target->instance));
   VYRE_TRY(vulkan_device_choose(&target->instance, &target->base.allocator, options->device, &target->choice));
   target->base.info = target->choice.info;
-  target->base.only_looks = options->statistics;
+  target->base.statistics_only = options->statistics;
   if (!options->statistics)
     target->choice.extensions &= ~(1u << VULKAN_EXTENSION_EXECUTABLES);
   return vulkan_device_open(target);
@@ -76,7 +76,7 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   *out = NULL;
   vyre_target_options defaults = {0};
   vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
-  vyre_target *target = vyre_take(&own, sizeof *target);
+  vyre_target *target = vyre_allocate(&own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a Vulkan target");
   target_base_init(&target->base, &hooks, &own);
@@ -87,7 +87,7 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   vyre_status status = open_parts(target, options ? options : &defaults);
   target_call_end();
   vulkan_unlock();
-  status = vulkan_take_messages(target->instance.messages, status);
+  status = vulkan_collect_messages(target->instance.messages, status);
   if (status)
     return vyre_status_join(status, close_target(target));
   *out = target;

@@ -21,7 +21,7 @@ typedef struct vulkan_instance_functions {
   PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT vkGetPhysicalDeviceCalibrateableTimeDomainsEXT; /* may be NULL */
 } vulkan_instance_functions;
 
-/* Messages of the validation layer since the last vulkan_take_messages. */
+/* Messages of the validation layer since the last vulkan_collect_messages. */
 typedef struct vulkan_messages {
   uint32_t count;
   size_t length;
@@ -229,7 +229,7 @@ vyre_status vulkan_status(vyre_target *target, VkResult result, const char *api,
   vulkan_status((target), (target)->call.function arguments, #function, __VA_ARGS__)
 vyre_status vulkan_no_device(void);
 /* Returns `status` joined with an error that has the validation layer's messages since the last call, if there are any. */
-vyre_status vulkan_take_messages(vulkan_messages *messages, vyre_status status);
+vyre_status vulkan_collect_messages(vulkan_messages *messages, vyre_status status);
 
 /* ---- instance.c ---------------------------------------------------------------------------------------------------------- */
 
@@ -372,7 +372,7 @@ void vulkan_copy_reads(const vyre_target *target, target_work *work);
 vyre_status vulkan_shape_make(vyre_target *target, const target_work *work);
 void vulkan_recording_destroy(vyre_target *target, target_recorded *recorded);
 /* Selects the submission's recording with the shape base.shape, or makes one. Advances the position to the recording's end. */
-vyre_status vulkan_recording_take(vyre_target *target, vulkan_submission *submission);
+vyre_status vulkan_recording_acquire(vyre_target *target, vulkan_submission *submission);
 
 /* ---- timing.c ------------------------------------------------------------------------------------------------------------ */
 

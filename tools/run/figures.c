@@ -57,7 +57,7 @@ run_figures_free(run_figures *figures)
 }
 
 vyre_status
-run_figures_ask(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel, run_figures *out)
+run_figures_query(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel, run_figures *out)
 {
   vyre_kernel handle;
   run_figures_free(out);
@@ -67,13 +67,13 @@ run_figures_ask(const vyre_target_ops *ops, vyre_target *target, const run_kerne
 }
 
 vyre_status
-run_figures_ask_all(const vyre_target_ops *ops, vyre_target *target, const run_kernel *const *kernels, uint32_t count,
-                    run_figures *const *out)
+run_figures_query_all(const vyre_target_ops *ops, vyre_target *target, const run_kernel *const *kernels, uint32_t count,
+                      run_figures *const *out)
 {
   uint64_t taken = 0;
   for (uint32_t round = 0; round < RUN_COMPILES && taken < ENOUGH_NS; round++)
     for (uint32_t i = 0; i < count; i++) {
-      VYRE_TRY(vyre_status_note(run_figures_ask(ops, target, kernels[i], out[i]), "while compiling '%s' of %s on %s",
+      VYRE_TRY(vyre_status_note(run_figures_query(ops, target, kernels[i], out[i]), "while compiling '%s' of %s on %s",
                                 kernels[i]->desc.entry, kernels[i]->desc.label, ops->name));
       taken += out[i]->compile_ns[round];
     }

@@ -69,7 +69,7 @@ end_by(const char *how)
     pause(); /* another thread ends the process */
   guard_text text = {0};
   const guard_where where = guard_where_now();
-  int code = guard_tell_exit(&where, how, &text);
+  int code = guard_report_exit(&where, how, &text);
   if (thread_ended && code == VYRE_CODE_INTERNAL)
     code = VYRE_CODE_USAGE;
   report_end(&text, code);
@@ -149,7 +149,7 @@ end_by_fault(int number)
   if (getpid() == owner && !done && !atomic_flag_test_and_set(&ending)) {
     guard_text text = {0};
     const guard_where where = guard_where_now();
-    const int code = guard_tell_signal(&where, number, &text);
+    const int code = guard_report_signal(&where, number, &text);
     report_end(&text, code);
     vyre_file_abandon();
   }

@@ -30,13 +30,13 @@ typedef struct guard_record {
   int code;          /* exit code for the message */
 } guard_record;
 
-/* guard_tell.c: append the message about a process that ended by a signal, or by a call of exit or the like.  Return the exit
+/* guard_report.c: append the message about a process that ended by a signal, or by a call of exit or the like.  Return the exit
  * code. */
-int guard_tell_signal(const guard_where *where, int number, guard_text *text);
-int guard_tell_exit(const guard_where *where, const char *how, guard_text *text);
+int guard_report_signal(const guard_where *where, int number, guard_text *text);
+int guard_report_exit(const guard_where *where, const char *how, guard_text *text);
 /* Appends the message about any crash.  `how` is for a driver, "crashed (SIGSEGV)", `what` otherwise, "signal 11 (segmentation
  * fault)". */
-int guard_tell_crash(const guard_where *where, const char *how, const char *what, guard_text *text);
+int guard_report_crash(const guard_where *where, const char *how, const char *what, guard_text *text);
 void guard_append(guard_text *text, const char *more);
 void guard_append_number(guard_text *text, uint64_t number);
 /* Appends the running code, such as "in pass 'acme.x' (/path/acme.so), run 3 of the pipeline". */

@@ -93,7 +93,7 @@ append_driver(guard_text *text, const guard_where *where, const char *how)
 {
   if (!where->call.doing)
     return false;
-  vyre_driver_call_tell(&where->call, how, text->bytes + text->length, sizeof(text->bytes) - text->length);
+  vyre_driver_call_format(&where->call, how, text->bytes + text->length, sizeof(text->bytes) - text->length);
   text->length += strlen(text->bytes + text->length);
   append_input(text, where);
   guard_append(text, "\nFix: update the driver, choose another -device, or use -target=cpu, which has no driver");
@@ -102,10 +102,10 @@ append_driver(guard_text *text, const guard_where *where, const char *how)
 
 /* Appends the message about SIGKILL, which comes from the system or the user. */
 static int
-tell_kill(const guard_where *where, guard_text *text)
+report_kill(const guard_where *where, guard_text *text)
 {
   if (where->call.doing) {
-    vyre_driver_call_tell(&where->call, "was killed (SIGKILL)", text->bytes, sizeof(text->bytes));
+    vyre_driver_call_format(&where->call, "was killed (SIGKILL)", text->bytes, sizeof(text->bytes));
     text->length = strlen(text->bytes);
   } else {
     guard_append(text, "the process was killed (SIGKILL)");
@@ -135,7 +135,7 @@ name_of_signal(int number)
 }
 
 int
-guard_tell_crash(const guard_where *where, const char *how, const char *what, guard_text *text)
+guard_report_crash(const guard_where *where, const char *how, const char *what, guard_text *text)
 {
   if (append_driver(text, where, how))
     return code_of(where);
@@ -151,11 +151,11 @@ guard_tell_crash(const guard_where *where, const char *how, const char *what, gu
 }
 
 int
-guard_tell_signal(const guard_where *where, int number, guard_text *text)
+guard_report_signal(const guard_where *where, int number, guard_text *text)
 {
   guard_text how = {0}, what = {0};
   if (number == SIGKILL)
-    return tell_kill(where, text);
+    return report_kill(where, text);
   guard_append(&how, "crashed (");
   guard_append(&how, number == SIGSEGV   ? "SIGSEGV"
                      : number == SIGABRT ? "SIGABRT"
@@ -170,11 +170,11 @@ guard_tell_signal(const guard_where *where, int number, guard_text *text)
     guard_append(&what, name_of_signal(number));
     guard_append(&what, ")");
   }
-  return guard_tell_crash(where, how.bytes, what.bytes, text);
+  return guard_report_crash(where, how.bytes, what.bytes, text);
 }
 
 int
-guard_tell_exit(const guard_where *where, const char *how, guard_text *text)
+guard_report_exit(const guard_where *where, const char *how, guard_text *text)
 {
   guard_text by = {0};
   guard_append(&by, "ended the process by ");

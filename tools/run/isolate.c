@@ -66,9 +66,9 @@ isolate_end(const isolated *process, int status, int *out_code)
   if (process->record->text.length)
     text = process->record->text;
   else if (WIFSIGNALED(status))
-    code = guard_tell_signal(&process->record->where, WTERMSIG(status), &text);
+    code = guard_report_signal(&process->record->where, WTERMSIG(status), &text);
   else
-    code = guard_tell_exit(&process->record->where, "a system call", &text);
+    code = guard_report_exit(&process->record->where, "a system call", &text);
   return VYRE_ERROR((vyre_code)code, "%s", text.bytes);
 }
 

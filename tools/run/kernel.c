@@ -29,7 +29,7 @@ swap_words(vyre_bytes *words)
 }
 
 vyre_status
-run_words_take(vyre_input_kind kind, const vyre_bytes *file, const char *path, const vyre_glsl_options *options,
+run_words_read(vyre_input_kind kind, const vyre_bytes *file, const char *path, const vyre_glsl_options *options,
                vyre_diagnostics diagnostics, vyre_bytes *out)
 {
   vyre_glsl_options glsl = *options;

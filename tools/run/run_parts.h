@@ -244,7 +244,7 @@ void run_comparison_place(const run_comparison *c, char *out, size_t capacity);
 /* ---- kernel.c ------------------------------------------------------------------------------------------------------------ */
 
 /* Appends the SPIR-V that an input is or is compiled to, in the byte order of the host.  Appends nothing for .vir and VIR0. */
-VYRE_MUST_USE vyre_status run_words_take(vyre_input_kind kind, const vyre_bytes *file, const char *path,
+VYRE_MUST_USE vyre_status run_words_read(vyre_input_kind kind, const vyre_bytes *file, const char *path,
                                          const vyre_glsl_options *options, vyre_diagnostics diagnostics, vyre_bytes *out);
 /* Writes SPIR-V for a target that accepts it, unless the program has words or has barriers for the whole grid. */
 VYRE_MUST_USE vyre_status run_program_write(run_program *program, const vyre_device_info *info);
@@ -290,11 +290,11 @@ typedef struct run_figures {
 /* Disables the drivers' own caches of compiled code.  Call it before the target is opened. */
 void run_figures_begin(void);
 /* Compiles the kernel and reads its statistics.  May be called RUN_COMPILES times. */
-VYRE_MUST_USE vyre_status run_figures_ask(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel,
-                                          run_figures *out);
+VYRE_MUST_USE vyre_status run_figures_query(const vyre_target_ops *ops, vyre_target *target, const run_kernel *kernel,
+                                            run_figures *out);
 /* Compiles the kernels by turns, each several times.  The note of an error has the kernel's label and entry. */
-VYRE_MUST_USE vyre_status run_figures_ask_all(const vyre_target_ops *ops, vyre_target *target, const run_kernel *const *kernels,
-                                              uint32_t count, run_figures *const *out);
+VYRE_MUST_USE vyre_status run_figures_query_all(const vyre_target_ops *ops, vyre_target *target, const run_kernel *const *kernels,
+                                                uint32_t count, run_figures *const *out);
 /* Returns the median time of a compilation, in nanoseconds. */
 uint64_t run_figures_median(run_figures *figures);
 const run_figure *run_figures_find(const run_figures *figures, const char *name);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 char *
-smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
+smt_solve(void (*write)(FILE *to, void *context), void *context, FILE *report)
 {
   const char *z3 = getenv("Z3");
   char command[512];

@@ -33,6 +33,6 @@ void smt_term(FILE *to, vyre_kind kind, const char *term, const char *suffix);
 void smt_convert(FILE *to, vyre_kind from, vyre_kind kind, bool undefined, const char *suffix);
 
 /* Runs z3 ($Z3, or `z3`) on the text that `write` writes.  Returns its answer, owned by the caller, or NULL after a report. */
-char *smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report);
+char *smt_solve(void (*write)(FILE *to, void *context), void *context, FILE *report);
 
 #endif

@@ -381,7 +381,7 @@ static vyre_status
 open_device(fuzzer *f)
 {
   char folder[PATH_MAX];
-  vyre_target_options one_thread = option_device_take(&f->o.on, folder, sizeof folder);
+  vyre_target_options one_thread = option_device_fill(&f->o.on, folder, sizeof folder);
   const vyre_target_ops *target = vyre_target_find(f->o.target ? f->o.target : "cpu");
   if (!target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%.100s'\nFix: use -target=cpu, or another target of vyre-passmgr",

@@ -239,7 +239,7 @@ mega_run(const mega_options *options, const mega_queue *queue, uint32_t *out_fau
   char folder[4096];
   static char program[] = "vyre-mega";
   run r = {.options = options, .queue = queue, .slots = options->slots.text ? (uint32_t)options->slots.value : 64};
-  vyre_target_options opens = option_device_take(&options->on, folder, sizeof folder);
+  vyre_target_options opens = option_device_fill(&options->on, folder, sizeof folder);
   vyre_target *target;
   opens.remark = vyre_target_remark;
   opens.remark_user = program;

@@ -27,7 +27,7 @@ static vyre_status
 print_line(mega_watch *w, bool is_last)
 {
   vyre_mega_telemetry now;
-  VYRE_TRY(vyre_mega_telemetry_take(w->live, &now));
+  VYRE_TRY(vyre_mega_telemetry_read(w->live, &now));
   const vyre_mega_window_stats s = vyre_mega_window_between(&w->last, &now);
   fprintf(stderr, "%swatch: done %" PRIu32 ", faults %" PRIu32 ", depth %" PRIu32 " of %" PRIu32 ", %.0f items/s%s%s%s",
           w->is_terminal ? "\r" : "", now.control.done, now.control.faults, now.depth, now.slots, s.rate, s.is_idle ? ", idle" : "",
@@ -68,7 +68,7 @@ mega_watch_start(vyre_mega_live *live, mega_watch **out)
   *w = (mega_watch){.live = live, .is_terminal = isatty(STDERR_FILENO)};
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->woken, NULL);
-  vyre_status status = vyre_mega_telemetry_take(live, &w->last);
+  vyre_status status = vyre_mega_telemetry_read(live, &w->last);
   if (!status && pthread_create(&w->thread, NULL, run, w) != 0)
     status = VYRE_ERROR(VYRE_CODE_DEVICE, "cannot create a thread for -watch\nFix: leave out -watch");
   if (status) {
@@ -101,7 +101,7 @@ mega_write_metrics(vyre_mega_live *live, const char *path)
 {
   vyre_mega_telemetry now;
   vyre_bytes text = {0};
-  VYRE_TRY(vyre_mega_telemetry_take(live, &now));
+  VYRE_TRY(vyre_mega_telemetry_read(live, &now));
   vyre_status status = vyre_mega_telemetry_text(&now, &text);
   if (!status)
     status = vyre_file_write(path, text.data, text.size);

@@ -101,10 +101,10 @@ write_slice(FILE *to, void *context)
 }
 
 static void *
-ask_slice(void *context)
+solve_slice(void *context)
 {
   slice *s = context;
-  char *text = smt_ask(write_slice, s, stderr);
+  char *text = smt_solve(write_slice, s, stderr);
   const char *at = text;
   s->answered = text != NULL;
   for (uint32_t i = s->first; i < s->list->count && at; i += s->step) {
@@ -138,14 +138,14 @@ run_threads(uint32_t jobs, void *(*work)(void *), void *data, size_t stride)
 }
 
 static bool
-ask_all(const question_list *list, answer *answers, const options *o)
+solve_all(const question_list *list, answer *answers, const options *o)
 {
   slice slices[MOST_JOBS];
   bool answered = true;
   const uint32_t jobs = (uint32_t)o->jobs.value;
   for (uint32_t k = 0; k < jobs; k++)
     slices[k] = (slice){list, answers, o->limit.value, k, jobs, false};
-  run_threads(jobs, ask_slice, slices, sizeof *slices);
+  run_threads(jobs, solve_slice, slices, sizeof *slices);
   for (uint32_t k = 0; k < jobs; k++)
     answered &= slices[k].answered;
   return answered;
@@ -165,7 +165,7 @@ report_refuted(question *q, FILE *report)
   fprintf(report, "refuted: %s (line %u), ", q->rule->name, q->rule->line);
   question_write_kinds(report, q);
   fputs(":", report);
-  char *text = smt_ask(write_with_values, q, report);
+  char *text = smt_solve(write_with_values, q, report);
   const char *values = text ? strchr(text, '(') : NULL;
   char pattern[24], replacement[24];
   snprintf(pattern, sizeof pattern, "(n%u.0", q->rule->pattern);
@@ -429,7 +429,7 @@ prove(run *r, const options *o, ledger *known)
   answer *answers = calloc(r->list.count + 1, sizeof *answers);
   if (!answers)
     abort();
-  const bool answered = ask_all(&r->list, answers, o);
+  const bool answered = solve_all(&r->list, answers, o);
   if (answered)
     judge_all(r, answers, o, known);
   free(answers);

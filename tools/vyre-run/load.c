@@ -37,7 +37,7 @@ load_module(run_program *program, vyre_bytes *file, const run_options *options, 
   VYRE_TRY(vyre_module_create(NULL, 0, &program->module));
   VYRE_TRY(vyre_input_load(program->path, file));
   vyre_input_kind kind = vyre_input_detect_as(program->path, file->data, file->size, options->compile.language);
-  VYRE_TRY(run_words_take(kind, file, program->path, &options->compile, diagnostics, &program->words));
+  VYRE_TRY(run_words_read(kind, file, program->path, &options->compile, diagnostics, &program->words));
   const vyre_bytes *source = program->words.size ? &program->words : file;
   const char *data = source->data ? source->data : "";
   if (kind == VYRE_INPUT_VIR) /* messages about rows have lines of the text */

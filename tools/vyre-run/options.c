@@ -22,14 +22,14 @@ report_value(const char *option, const char *value, const char *fix)
 }
 
 static vyre_status
-take_target(const char *value, void *user)
+parse_target(const char *value, void *user)
 {
   run_options *out = user;
   return run_target_parse(value, &out->target) ? VYRE_OK : report_value("target", value, "give a name from the list of -help");
 }
 
 static vyre_status
-take_compare_target(const char *value, void *user)
+parse_compare_target(const char *value, void *user)
 {
   run_options *out = user;
   out->has_compare_target = true;
@@ -39,7 +39,7 @@ take_compare_target(const char *value, void *user)
 }
 
 static vyre_status
-take_groups(const char *value, void *user)
+parse_groups(const char *value, void *user)
 {
   static const char fix[] = "give one to three numbers of workgroups, as in -groups 16,16";
   run_options *out = user;
@@ -66,7 +66,7 @@ take_groups(const char *value, void *user)
 }
 
 static vyre_status
-take_tolerance(const char *value, void *user)
+parse_tolerance(const char *value, void *user)
 {
   static const char fix[] = "give a difference (-tolerance=1e-5), or units in the last place (-tolerance=4ulps)";
   run_tolerance *out = &((run_options *)user)->setup.tolerance;
@@ -94,37 +94,37 @@ add_setting(const char *option, const char *value, bool has_value, run_settings 
 }
 
 static vyre_status
-take_buffer(const char *value, void *user)
+parse_buffer(const char *value, void *user)
 {
   return add_setting("buffer", value, true, &((run_options *)user)->setup.buffers);
 }
 
 static vyre_status
-take_size(const char *value, void *user)
+parse_size(const char *value, void *user)
 {
   return add_setting("size", value, true, &((run_options *)user)->setup.sizes);
 }
 
 static vyre_status
-take_bind(const char *value, void *user)
+parse_bind(const char *value, void *user)
 {
   return add_setting("bind", value, true, &((run_options *)user)->setup.binds);
 }
 
 static vyre_status
-take_spec(const char *value, void *user)
+parse_spec(const char *value, void *user)
 {
   return add_setting("spec", value, true, &((run_options *)user)->setup.specs);
 }
 
 static vyre_status
-take_print(const char *value, void *user)
+parse_print(const char *value, void *user)
 {
   return add_setting("print", value, false, &((run_options *)user)->prints);
 }
 
 static vyre_status
-take_write(const char *value, void *user)
+parse_write(const char *value, void *user)
 {
   return add_setting("write", value, true, &((run_options *)user)->writes);
 }
@@ -138,25 +138,25 @@ take_write(const char *value, void *user)
 static const option_row rows[] = {
     {.name = "The run", OPTION_SECTION},
     {.name = "target",
-     OPTION_TAKEN,
+     OPTION_CUSTOM,
      0,
      "NAME",
      "run the program on this target; the names are below. Default: interpreter",
-     .take = take_target},
+     .parse = parse_target},
     {.name = "entry", OPTION_TEXT, AT(entry), "NAME", "run this program of a file with several"},
     {.name = "groups",
-     OPTION_TAKEN,
+     OPTION_CUSTOM,
      0,
      "X[,Y[,Z]]",
      "the number of workgroups. Default: enough for the longest runtime array",
-     .take = take_groups},
+     .parse = parse_groups},
     {.name = "buffer",
-     OPTION_TAKEN,
+     OPTION_CUSTOM,
      0,
      "NAME=CONTENTS",
      "set the initial contents of a buffer. NAME is its name, its block's name, SET.BINDING or push. CONTENTS is random:SEED, "
      "bits:SEED, zero, iota, values:V,V,... or a file. Default: random:1",
-     .take = take_buffer},
+     .parse = parse_buffer},
     {.name = "seed", OPTION_NUMBER, AT(seed), "N", "fill buffers without -buffer with random:N. Default: 1", .most = UINT64_MAX},
     {.name = "elements",
      OPTION_NUMBER,
@@ -166,39 +166,39 @@ static const option_row rows[] = {
      .least = 1,
      .most = 1u << 30},
     {.name = "size",
-     OPTION_TAKEN,
+     OPTION_CUSTOM,
      0,
      "NAME=COUNT",
      "the number of elements of a runtime array, COUNTb for the bytes of a buffer, or WxH... for an image",
-     .take = take_size},
+     .parse = parse_size},
     {.name = "bind",
-     OPTION_TAKEN,
+     OPTION_CUSTOM,
      0,
      "NAME=OTHER|none",
      "bind the memory of another buffer, or none (interpreter only)",
-     .take = take_bind},
-    {.name = "spec", OPTION_TAKEN, 0, "NAME|ID=VALUE", "set a specialization constant", .take = take_spec},
+     .parse = parse_bind},
+    {.name = "spec", OPTION_CUSTOM, 0, "NAME|ID=VALUE", "set a specialization constant", .parse = parse_spec},
 
     {.name = "Results", OPTION_SECTION},
-    {.name = "print", OPTION_TAKEN, 0, "NAME", "print all elements of a buffer or image", .take = take_print},
-    {.name = "write", OPTION_TAKEN, 0, "NAME=FILE", "write the bytes of a buffer to FILE", .take = take_write},
+    {.name = "print", OPTION_CUSTOM, 0, "NAME", "print all elements of a buffer or image", .parse = parse_print},
+    {.name = "write", OPTION_CUSTOM, 0, "NAME=FILE", "write the bytes of a buffer to FILE", .parse = parse_write},
     {.name = "compare",
      OPTION_TEXT,
      AT(compare),
      "FILE",
      "run FILE on the same buffers, too. The exit code is 1 if a written element differs"},
     {.name = "compare-target",
-     OPTION_TAKEN,
+     OPTION_CUSTOM,
      0,
      "NAME",
      "run the compared program on this target. Default: as -target",
-     .take = take_compare_target},
+     .parse = parse_compare_target},
     {.name = "tolerance",
-     OPTION_TAKEN,
+     OPTION_CUSTOM,
      0,
      "N",
      "allow floats to differ by N, or with Nulps by N units in the last place. Default: bit for bit",
-     .take = take_tolerance},
+     .parse = parse_tolerance},
     {.name = "profile",
      OPTION_TEXT,
      AT(profile),
@@ -341,7 +341,7 @@ run_options_parse(int argc, char **argv, run_options *out)
   *out = (run_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .seed = {.value = 1}, .elements = {.value = RUN_ELEMENTS}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   out->input = out->inputs.count ? out->inputs.names[0] : NULL;
-  VYRE_TRY(option_glsl_take(&out->glsl, &out->compile));
+  VYRE_TRY(option_glsl_fill(&out->glsl, &out->compile));
   out->compile.debug = true; /* names and lines for messages */
   if (out->stats)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));

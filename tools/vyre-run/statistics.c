@@ -163,10 +163,10 @@ measure_all(const run_options *options, vyre_target *target, const run_program *
                                        .size = sizeof empty_words,
                                        .entry = "main",
                                        .workgroup = {1, 1, 1}}};
-    VYRE_TRY(run_figures_ask(ops, target, &empty, &a->empty)); /* first, because a process's first compilation takes longer */
+    VYRE_TRY(run_figures_query(ops, target, &empty, &a->empty)); /* first, because a process's first compilation takes longer */
   }
-  return vyre_status_note(run_figures_ask_all(ops, target, (const run_kernel *const[]){&a->kernels[0], &a->kernels[1]}, count,
-                                              (run_figures *const[]){&a->figures[0], &a->figures[1]}),
+  return vyre_status_note(run_figures_query_all(ops, target, (const run_kernel *const[]){&a->kernels[0], &a->kernels[1]}, count,
+                                                (run_figures *const[]){&a->figures[0], &a->figures[1]}),
                           "-device= chooses another device, -validate enables checks");
 }
 

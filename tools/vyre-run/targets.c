@@ -41,7 +41,7 @@ target_options(const run_options *options, run_target target, char *folder)
 {
   static char program[] = "vyre-run";
   const bool is_named = !options->target || target == options->target;
-  vyre_target_options out = option_device_take(&options->on, folder, MOST_PATH);
+  vyre_target_options out = option_device_fill(&options->on, folder, MOST_PATH);
   if (!is_named)
     out.library = out.device = NULL;
   out.remark = vyre_target_remark;

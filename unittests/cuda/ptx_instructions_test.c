@@ -238,7 +238,7 @@ TEST(each_integer_instruction_equals_its_term)
   uint32_t wrong = 0;
   for (uint32_t i = 0; i < TERMS; i++)
     run_term(i, &random);
-  char *answer = smt_ask(write_queries, NULL, stderr), *at = answer;
+  char *answer = smt_solve(write_queries, NULL, stderr), *at = answer;
   assert_non_null(answer);
   for (uint32_t i = 0; i < TERMS; i++)
     for (uint32_t point = 0; point < POINTS; point++) {

@@ -10,7 +10,7 @@ enum { MUTANTS = 300, TEXT = 1 << 18 };
 
 /* Returns whether ptxas accepts the text.  Its first error is in `message`. */
 static bool
-ptxas_takes(const char *text, uint32_t sm, char *message, size_t size)
+ptxas_accepts(const char *text, uint32_t sm, char *message, size_t size)
 {
   ptxas_result result;
   run_ptxas(text, strlen(text), sm, "-O0", &result);
@@ -19,7 +19,7 @@ ptxas_takes(const char *text, uint32_t sm, char *message, size_t size)
 }
 
 static bool
-parser_takes(const char *text, uint32_t sm, char *log, size_t size)
+parser_accepts(const char *text, uint32_t sm, char *log, size_t size)
 {
   ptx_module *module = ptx_module_parse(text, strlen(text), sm, 90, log, size);
   ptx_module_free(module);
@@ -192,11 +192,11 @@ TEST(ptxas_accepts_each_form)
         if (forms[i].sm <= targets[t].sm && (t == 0 || forms[i].sm > targets[t - 1].sm))
           add_writing(&forms[i], n, text);
       strcat(text, "ret;\n}\n");
-      if (!ptxas_takes(text, targets[t].sm, message, sizeof message)) {
+      if (!ptxas_accepts(text, targets[t].sm, message, sizeof message)) {
         print_message("ptxas: %s\n", message);
         wrong++;
       }
-      if (!parser_takes(text, targets[t].sm, log, sizeof log)) {
+      if (!parser_accepts(text, targets[t].sm, log, sizeof log)) {
         print_message("parser: %s\n", log);
         wrong++;
       }
@@ -285,11 +285,11 @@ TEST(mutants_that_ptxas_refuses_are_refused)
     return;
   char *text = malloc(TEXT), message[512], log[256];
   uint32_t wrong = 0, both = 0, stricter = 0;
-  assert_true(ptxas_takes(original, 80, message, sizeof message));
-  assert_true(parser_takes(original, 80, log, sizeof log));
+  assert_true(ptxas_accepts(original, 80, message, sizeof message));
+  assert_true(parser_accepts(original, 80, log, sizeof log));
   for (uint32_t i = 0; i < MUTANTS; i++) {
     mutate(text);
-    const bool ptxas = ptxas_takes(text, 80, message, sizeof message), parser = parser_takes(text, 80, log, sizeof log);
+    const bool ptxas = ptxas_accepts(text, 80, message, sizeof message), parser = parser_accepts(text, 80, log, sizeof log);
     both += !ptxas && !parser;
     if (ptxas && !parser) {
       stricter++;
@@ -323,7 +323,7 @@ TEST(lines_that_ptxas_refuses_are_refused)
     if (*line == '#')
       continue;
     snprintf(text, sizeof text, "%s%sret;\n}\n", before, line);
-    const bool ptxas = ptxas_takes(text, 80, message, sizeof message), parser = parser_takes(text, 80, log, sizeof log);
+    const bool ptxas = ptxas_accepts(text, 80, message, sizeof message), parser = parser_accepts(text, 80, log, sizeof log);
     taken += ptxas && parser;
     if (parser && !ptxas) {
       print_message("only ptxas refuses %s  %s", line, message);

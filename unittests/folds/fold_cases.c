@@ -189,7 +189,7 @@ fold_missing(const fold_list *list, FILE *report)
   uint32_t missing = 0;
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
     for (vyre_kind kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
-      if (vyre_op_infos[op].fold != VYRE_FOLD_EXACT || !eval_takes((vyre_opcode)op, kind))
+      if (vyre_op_infos[op].fold != VYRE_FOLD_EXACT || !eval_accepts((vyre_opcode)op, kind))
         continue;
       /* Signed and unsigned integers share a term, except for conversions. */
       const vyre_kind other = vyre_kind_is_signed(kind) ? (vyre_kind)(kind + 1) : kind;

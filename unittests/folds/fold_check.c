@@ -270,7 +270,7 @@ report_wrong(question *q, uint32_t index)
   const fold_case *c = &q->list->cases[index];
   q->only = index;
   q->point = NULL;
-  char *answer = smt_ask(write_one, q, q->report);
+  char *answer = smt_solve(write_one, q, q->report);
   const char *k = answer ? strstr(answer, "(k #x") : NULL;
   uint32_t count;
   uint64_t *points = fold_points(c, q->random, &count);
@@ -286,7 +286,7 @@ report_wrong(question *q, uint32_t index)
     for (uint32_t i = 0; i < c->outputs; i++)
       write_bits(q->report, c->out[i], out[i]);
     free(answer);
-    answer = smt_ask(write_one, q, q->report);
+    answer = smt_solve(write_one, q, q->report);
     for (char *at = answer; at && *at; at++)
       *at = *at == '\n' ? ' ' : *at;
     fprintf(q->report, "%s, the term %s\n", undefined ? ", undefined" : ", defined", answer ? answer : "?");
@@ -302,7 +302,7 @@ fold_check(const fold_list *list, fold_eval eval, uint32_t random, FILE *report,
 {
   question q = {.list = list, .eval = eval, .random = random, .report = report, .counts = out};
   *out = (fold_counts){.cases = list->count};
-  char *answer = smt_ask(write_all, &q, report);
+  char *answer = smt_solve(write_all, &q, report);
   if (!answer)
     return false;
   const char *at = answer;

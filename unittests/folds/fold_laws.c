@@ -112,7 +112,7 @@ fold_laws(FILE *report, fold_counts *out)
   fold_lanes(&list, 16, 64, true);
   collect(&list, all);
   *out = (fold_counts){.cases = all->count};
-  char *answer = smt_ask(write_claims, all, report);
+  char *answer = smt_solve(write_claims, all, report);
   const char *at = answer;
   for (uint32_t i = 0; answer && i < all->count; i++) {
     const claim *it = &all->list[i];

@@ -134,7 +134,7 @@ eval_shape(eval_sample *s, vyre_opcode op, vyre_kind kind, uint32_t lanes)
 }
 
 bool
-eval_takes(vyre_opcode op, vyre_kind kind)
+eval_accepts(vyre_opcode op, vyre_kind kind)
 {
   const vyre_op_info *info = &vyre_op_infos[op];
   if (!info->text || !(info->flags & VYRE_OP_PURE) || info->fold == VYRE_FOLD_NONE)

@@ -18,7 +18,7 @@ enum { EVAL_EDGES = 38 };
 extern const uint64_t eval_edges[EVAL_EDGES];
 
 /* Returns whether the op is a function of operands of the kind. */
-bool eval_takes(vyre_opcode op, vyre_kind kind);
+bool eval_accepts(vyre_opcode op, vyre_kind kind);
 /* Sets the shape of the op's operands and of its result, with `lanes` lanes.  Matrices are square. */
 void eval_shape(eval_sample *s, vyre_opcode op, vyre_kind kind, uint32_t lanes);
 /* Fills every operand with values of eval_random. */

@@ -204,7 +204,7 @@ TEST(every_op_is_total)
 {
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
-      for (uint32_t lanes = 1; lanes <= 4 && eval_takes((vyre_opcode)op, (vyre_kind)kind); lanes++)
+      for (uint32_t lanes = 1; lanes <= 4 && eval_accepts((vyre_opcode)op, (vyre_kind)kind); lanes++)
         for (uint32_t round = 0; round < 60; round++) {
           eval_sample s = {.imm = 0};
           vyre_value out[VYRE_EVAL_PARTS], again[VYRE_EVAL_PARTS];
@@ -236,7 +236,7 @@ TEST(commuting_ops_are_symmetric)
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
       for (uint32_t i = 0; i < EVAL_EDGES * EVAL_EDGES && (vyre_op_infos[op].flags & VYRE_OP_COMMUTES) &&
-                           eval_takes((vyre_opcode)op, (vyre_kind)kind);
+                           eval_accepts((vyre_opcode)op, (vyre_kind)kind);
            i++) {
         eval_sample s = {.imm = 0};
         vyre_value left[VYRE_EVAL_PARTS], right[VYRE_EVAL_PARTS];
@@ -260,7 +260,7 @@ TEST(associative_ops_are_associative)
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U64; kind++)
       for (uint32_t round = 0;
-           round < 300 && (vyre_op_infos[op].flags & VYRE_OP_ASSOC) && eval_takes((vyre_opcode)op, (vyre_kind)kind); round++) {
+           round < 300 && (vyre_op_infos[op].flags & VYRE_OP_ASSOC) && eval_accepts((vyre_opcode)op, (vyre_kind)kind); round++) {
         const vyre_type type = VYRE_TYPE(kind, 1);
         const uint32_t word = VYRE_ROW(op, type, 0);
         vyre_value x = {{eval_cut((vyre_kind)kind, eval_random())}}, y = {{eval_cut((vyre_kind)kind, eval_random())}},

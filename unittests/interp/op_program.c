@@ -195,7 +195,7 @@ op_trial_for_each(op_visitor visit, void *user, uint32_t modes, vyre_kind kind, 
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const bool free_result = op == VYRE_OP_convert || op == VYRE_OP_bitcast;
     const bool is_matrix = op >= VYRE_OP_matvec && op <= VYRE_OP_inverse, crosses = op == VYRE_OP_cross || op == VYRE_OP_outer;
-    if (!eval_takes((vyre_opcode)op, kind) || op == VYRE_OP_const)
+    if (!eval_accepts((vyre_opcode)op, kind) || op == VYRE_OP_const)
       continue;
     for (uint32_t literal = 0; literal < (with_literals ? 2u : 1u); literal++) {
       const uint32_t turn = (op + kind + literal) % 4, lanes = is_matrix || crosses ? 2 + turn % 3 : 1 + turn;

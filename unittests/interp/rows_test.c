@@ -62,7 +62,7 @@ TEST(every_op_agrees_with_vyre_eval)
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
       for (uint32_t lanes = op >= VYRE_OP_matvec && op <= VYRE_OP_inverse && op != VYRE_OP_outer ? 2 : 1;
-           lanes <= 4 && eval_takes((vyre_opcode)op, (vyre_kind)kind); lanes++)
+           lanes <= 4 && eval_accepts((vyre_opcode)op, (vyre_kind)kind); lanes++)
         for (uint32_t literal = 0; literal < 2; literal++)
           if (op_trial_begin(&t, 0, (vyre_opcode)op, (vyre_kind)kind, lanes, literal != 0))
             check(&t);

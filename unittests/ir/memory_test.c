@@ -114,18 +114,18 @@ TEST(scratch_memory_has_one_borrower_and_is_kept)
   assert_true(size >= 1000);
   assert_null(vyre_module_borrow(m, 1, &again));
   assert_int_equal(again, 0);
-  vyre_module_give_back(m, 5000); /* the next borrower gets that much */
+  vyre_module_return_room(m, 5000); /* the next borrower gets that much */
   for (int i = 0; i < 2; i++) {
     void *memory = vyre_module_borrow(m, 1, &size);
     assert_true(size >= 5000);
     memset(memory, i, size);
-    vyre_module_give_back(m, 0);
+    vyre_module_return_room(m, 0);
   }
   assert_non_null(vyre_module_borrow(m, 1, &size));
-  vyre_module_give_back(m, (size_t)1 << 40); /* too large to be kept */
+  vyre_module_return_room(m, (size_t)1 << 40); /* too large to be kept */
   assert_non_null(vyre_module_borrow(m, 1, &size));
   assert_true(size < 5000);
-  vyre_module_give_back(m, 0);
+  vyre_module_return_room(m, 0);
   vyre_module_destroy(m);
 }
 

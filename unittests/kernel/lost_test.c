@@ -105,7 +105,7 @@ fill_module(vyre_module *module, uint32_t rows)
 
 /* Adds the module's rows to the count. */
 static vyre_status
-count_look(void *user, const vyre_look *at)
+count_look(void *user, const vyre_observation *at)
 {
   *(uint32_t *)user += vyre_module_view(at->module)->rows;
   return VYRE_OK;
@@ -125,7 +125,7 @@ run_with(const char *passes, uint32_t rows, vyre_pipeline_options options)
   options.report = report;
   options.diagnostics = (vyre_diagnostics){count_message, &r.messages};
   options.print = count_text;
-  options.print_user = options.look_user = &r.messages;
+  options.print_user = options.observe_user = &r.messages;
   r.status = vyre_pipeline_run(pipeline, module, &options);
   if (!r.status)
     check(vyre_vir0_write(module, NULL, 0, &r.bytes));
@@ -342,8 +342,8 @@ TEST(messages_of_a_module_in_parts_are_those_of_the_whole)
   vyre_device *device = open_small_device();
   for (uint32_t i = 0; i < 3; i++) {
     const bool is_observed = i == 2;
-    result plain = run_with(texts[i], 6000, (vyre_pipeline_options){.look = is_observed ? count_look : NULL});
-    result r = run_with(texts[i], 6000, (vyre_pipeline_options){.device = device, .look = is_observed ? count_look : NULL});
+    result plain = run_with(texts[i], 6000, (vyre_pipeline_options){.observe = is_observed ? count_look : NULL});
+    result r = run_with(texts[i], 6000, (vyre_pipeline_options){.device = device, .observe = is_observed ? count_look : NULL});
     assert_true(plain.messages > 0);
     assert_int_equal(r.messages, plain.messages);
     vyre_bytes_free(&r.stats);

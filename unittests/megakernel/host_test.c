@@ -231,20 +231,20 @@ TEST(telemetry_counts_slots_and_items)
   vyre_mega_telemetry idle, stuck, still, done;
   vyre_bytes text = {0};
   bool published;
-  ok(vyre_mega_telemetry_take(w->live, &idle));
+  ok(vyre_mega_telemetry_read(w->live, &idle));
   assert_int_equal(idle.states[VYRE_MEGA_EMPTY], SLOTS);
   assert_int_equal(idle.depth, 0);
   live_set(w, VYRE_MEGA_MASKS + 3, 0);
   for (uint32_t i = 0; i < 8; i++)
     ok(vyre_mega_live_publish(w->live, &ITEM(.op = i ? 1 : 6, .tenant = 3, .args = {1, 160}), NULL, &published));
-  ok(vyre_mega_telemetry_take(w->live, &stuck));
-  ok(vyre_mega_telemetry_take(w->live, &still));
+  ok(vyre_mega_telemetry_read(w->live, &stuck));
+  ok(vyre_mega_telemetry_read(w->live, &still));
   assert_int_equal(stuck.depth, 8);
   assert_int_equal(stuck.states[VYRE_MEGA_PUBLISHED], 8);
   live_set(w, VYRE_MEGA_MASKS + 3, 1);
   ok(vyre_mega_live_drain(w->live));
   do /* a launch updates the counts in its last step */
-    ok(vyre_mega_telemetry_take(w->live, &done));
+    ok(vyre_mega_telemetry_read(w->live, &done));
   while (done.control.done + done.control.faults < 8 || done.control.metrics[1] < 7);
   const vyre_mega_window_stats nothing = vyre_mega_window_between(&idle, &idle), waits = vyre_mega_window_between(&stuck, &still);
   const vyre_mega_window_stats all = vyre_mega_window_between(&still, &done);

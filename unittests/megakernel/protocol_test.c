@@ -460,17 +460,17 @@ TEST(abandoned_io_requests_are_emptied)
 {
   uint32_t words[16] = {0}, slots[VYRE_MEGA_IO_SLOTS], count;
   bool claimed;
-  refused(vyre_mega_io_give_up(words, 64, 1), "EMPTY");
+  refused(vyre_mega_io_abandon(words, 64, 1), "EMPTY");
   /* The next poll empties an unclaimed request, and completion empties a claimed one.  The requester must not write the state. */
   ok(vyre_mega_io_publish(words, 64, 0, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_claim(words, 64, 1, &claimed));
-  ok(vyre_mega_io_give_up(words, 64, 0));
-  ok(vyre_mega_io_give_up(words, 64, 1));
+  ok(vyre_mega_io_abandon(words, 64, 0));
+  ok(vyre_mega_io_abandon(words, 64, 1));
   assert_int_equal(words[0], VYRE_MEGA_IO_GIVEN_UP);
   assert_int_equal(words[6], VYRE_MEGA_PUBLISHED);
   assert_int_equal(words[14], VYRE_MEGA_CLAIMED);
-  refused(vyre_mega_io_give_up(words, 64, 1), "CLAIMED");
+  refused(vyre_mega_io_abandon(words, 64, 1), "CLAIMED");
   refused(vyre_mega_io_recycle(words, 64, 1), "CLAIMED");
   ok(vyre_mega_io_poll(words, 64, slots, &count));
   assert_int_equal(count, 0);
@@ -485,14 +485,14 @@ TEST(abandoned_io_requests_are_emptied)
     ok(vyre_mega_io_claim(words, 64, 1, &claimed));
     ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (int64_t[]){i ? -9 : 9}, 1));
     words[8] = VYRE_MEGA_IO_GIVEN_UP;
-    refused(vyre_mega_io_give_up(words, 64, 1), i ? "ERROR" : "OK");
+    refused(vyre_mega_io_abandon(words, 64, 1), i ? "ERROR" : "OK");
     ok(vyre_mega_io_poll(words, 64, slots, &count));
     assert_int_equal(words[14], VYRE_MEGA_EMPTY);
   }
   ok(vyre_mega_io_publish(words, 64, 1, &(vyre_mega_io){.op = 1}));
   ok(vyre_mega_io_claim(words, 64, 1, &claimed));
   ok(vyre_mega_io_complete(words, 64, (uint32_t[]){1}, (int64_t[]){9}, 1));
-  ok(vyre_mega_io_give_up(words, 64, 1));
+  ok(vyre_mega_io_abandon(words, 64, 1));
   assert_int_equal(words[14], VYRE_MEGA_EMPTY);
 }
 

@@ -341,10 +341,10 @@ abandoned_requests_are_cancelled(void **state)
   publish(b, 4, READ(PIPE_OUT, 0, 0, 10));
   publish(b, 5, FENCE);
   await_state(b, 5, VYRE_MEGA_CLAIMED);
-  ok(vyre_mega_io_give_up(b->queue, sizeof b->queue, 5));
+  ok(vyre_mega_io_abandon(b->queue, sizeof b->queue, 5));
   await_state(b, 5, VYRE_MEGA_EMPTY);
   assert_int_equal(read_request(b, 4).state, VYRE_MEGA_CLAIMED);
-  ok(vyre_mega_io_give_up(b->queue, sizeof b->queue, 4));
+  ok(vyre_mega_io_abandon(b->queue, sizeof b->queue, 4));
   await_state(b, 4, VYRE_MEGA_EMPTY);
   assert_int_equal(write(b->files[PIPE_IN], b->content, 10), 10);
   publish(b, 4, READ(PLAIN, 1, 0, 10));

@@ -155,7 +155,7 @@ check_entries(vyre_batch *batch, vyre_module *module, bool edited)
 {
   for (uint32_t i = ENTRIES; i-- > 0;) {
     vyre_bytes wanted = bytes_alone(i, edited);
-    assert_null(vyre_batch_take(batch, i, module));
+    assert_null(vyre_batch_extract(batch, i, module));
     vyre_verify_errors errors = {0};
     if (i != LENGTHS)
       assert_null(vyre_verify(module, &errors));
@@ -215,11 +215,11 @@ BATCH_TEST(misuse_is_an_error)
   assert_null(vyre_module_seal(single, NULL));
   assert_null(vyre_batch_add(all, single));
   vyre_module_clear(single);
-  expect_misuse(vyre_batch_take(all, 0, single), "must be sealed"); /* the module of the batch is not */
+  expect_misuse(vyre_batch_extract(all, 0, single), "must be sealed"); /* the module of the batch is not */
   assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
-  expect_misuse(vyre_batch_take(all, 1, single), "entry 1 of a batch of 1");
-  assert_null(vyre_batch_take(all, 0, single));
-  expect_misuse(vyre_batch_take(all, 0, single), "empty");
+  expect_misuse(vyre_batch_extract(all, 1, single), "entry 1 of a batch of 1");
+  assert_null(vyre_batch_extract(all, 0, single));
+  expect_misuse(vyre_batch_extract(all, 0, single), "empty");
   vyre_batch_destroy(NULL);
 }
 
@@ -254,7 +254,7 @@ process_parts(const vyre_allocator *allocator, const vyre_module *whole, uint32_
     if (!status && edited)
       status = edit(vyre_batch_module(batch));
     if (!status)
-      status = vyre_batch_take_part(batch, 0, end == v->rows, out);
+      status = vyre_batch_extract_part(batch, 0, end == v->rows, out);
   }
   vyre_batch_destroy(batch);
   return status;
@@ -298,7 +298,7 @@ TEST(parts_are_joined_again)
     assert_bytes(whole, &wanted);
     for (uint32_t i = 0; i < 2; i++) {
       vyre_module_clear(module);
-      assert_null(vyre_batch_take(batch, i, module));
+      assert_null(vyre_batch_extract(batch, i, module));
       assert_bytes(module, &alone);
     }
     vyre_bytes_free(&wanted);
@@ -320,12 +320,12 @@ BATCH_TEST(invalid_parts_are_errors)
                   "cannot be added to a batch as a part");
   assert_null(vyre_batch_add_part(all, single, (vyre_row){first}, (vyre_row){second}));
   assert_null(vyre_module_seal(vyre_batch_module(all), NULL));
-  expect_misuse(vyre_batch_take_part(all, 1, true, single), "does not continue the module");
+  expect_misuse(vyre_batch_extract_part(all, 1, true, single), "does not continue the module");
   vyre_module_clear(single);
   assert_null(make(single, 0)); /* the length of an array is a row */
   expect_misuse(vyre_batch_add_part(all, single, (vyre_row){v->first[0]}, (vyre_row){v->rows}),
                 "cannot be added to a batch as a part");
-  expect_misuse(vyre_batch_take_part(all, 0, true, single), "does not continue the module");
+  expect_misuse(vyre_batch_extract_part(all, 0, true, single), "does not continue the module");
 }
 
 /* Programs that make their own batches limit them to this number of rows. */
@@ -348,7 +348,7 @@ process_batch(const vyre_allocator *allocator, vyre_module *module, vyre_batch *
   VYRE_TRY(fill(batch, module));
   for (uint32_t i = 0; i < ENTRIES; i++) {
     vyre_module_clear(module);
-    VYRE_TRY(vyre_batch_take(batch, i, module));
+    VYRE_TRY(vyre_batch_extract(batch, i, module));
   }
   VYRE_TRY(vyre_module_create(allocator, 0, &out));
   vyre_module_clear(module);

@@ -404,7 +404,7 @@ RUNNER_TEST(threads_share_a_pipeline)
 }
 
 static vyre_status
-look_at_nothing(void *user, const vyre_look *at)
+observe_nothing(void *user, const vyre_observation *at)
 {
   (void)user;
   (void)at;
@@ -436,7 +436,7 @@ run_with_failure(test_memory *memory, uint64_t fail_at, bool reported)
     vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &builder);
     status = vyre_module_status(module);
   }
-  const vyre_pipeline_options options = {.report = report, .look = look_at_nothing};
+  const vyre_pipeline_options options = {.report = report, .observe = observe_nothing};
   if (!status)
     status = vyre_pipeline_run(pipeline, module, &options);
   const bool success = !status;

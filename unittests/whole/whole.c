@@ -100,7 +100,7 @@ clone(whole *w)
 
 /* Prints with the module's allocator. */
 static vyre_status
-print_module(void *user, const vyre_look *at)
+print_module(void *user, const vyre_observation *at)
 {
   vyre_bytes text = {.allocator = vyre_module_allocator(at->module)};
   (void)user;
@@ -113,7 +113,7 @@ static vyre_status
 run_passes(whole *w)
 {
   const vyre_pipeline_options options = {
-      .verify_each = true, .check_changed = true, .look = print_module, .diagnostics = w->diagnostics};
+      .verify_each = true, .check_changed = true, .observe = print_module, .diagnostics = w->diagnostics};
   return vyre_pipeline_run(w->shared ? w->shared : w->pipeline, w->copy, &options);
 }
 

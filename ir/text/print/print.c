@@ -491,7 +491,7 @@ text_put_row(text_printer *t, uint32_t row)
   } else {
     text_put_operands(t, row, info);
   }
-  if (text_takes_number((vyre_opcode)op) && (info->operands || v->imm[row])) {
+  if (text_accepts_number((vyre_opcode)op) && (info->operands || v->imm[row])) {
     text_put_text(t, info->operands ? ", " : " ");
     text_put_number(t, v->imm[row]);
   }

@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FIRST_TYPE 256u
-
 enum {
   TYPE_USED = 1,  /* a buffer, var, opaque row or used type refers to it */
   TYPE_LOCAL = 2, /* contains an array whose length is a row */
@@ -27,7 +25,7 @@ enum {
 static uint8_t *
 bits_of(text_printer *t, vyre_type_id type)
 {
-  return type >= FIRST_TYPE && type - FIRST_TYPE < t->type_count ? &t->type_bits[type - FIRST_TYPE] : NULL;
+  return type >= VYRE_FIRST_TYPE && type - VYRE_FIRST_TYPE < t->type_count ? &t->type_bits[type - VYRE_FIRST_TYPE] : NULL;
 }
 
 static void
@@ -81,7 +79,7 @@ static void
 mark_types(text_printer *t)
 {
   for (uint32_t i = 0; i < t->type_count; i++) {
-    vyre_type_info info = vyre_type_get(t->module, FIRST_TYPE + i);
+    vyre_type_info info = vyre_type_get(t->module, VYRE_FIRST_TYPE + i);
     if (info.form == VYRE_FORM_ARRAY && (info.count_row || has_type_bit(t, info.element, TYPE_LOCAL)))
       t->type_bits[i] |= TYPE_LOCAL;
     if (info.form == VYRE_FORM_WORDS && has_type_bit(t, info.element, TYPE_LOCAL))
@@ -105,7 +103,7 @@ mark_types(text_printer *t)
   for (uint32_t i = t->type_count; i-- > 0;) {
     if ((t->type_bits[i] & TYPE_USED) == 0)
       continue;
-    vyre_type_info info = vyre_type_get(t->module, FIRST_TYPE + i);
+    vyre_type_info info = vyre_type_get(t->module, VYRE_FIRST_TYPE + i);
     if (info.form == VYRE_FORM_ARRAY || info.form == VYRE_FORM_WORDS)
       set_type_bit(t, info.element, TYPE_USED);
     if (info.count_row < v->rows)
@@ -175,7 +173,7 @@ name_structs(text_printer *t)
   text_symbols known = {.allocator = t->allocator};
   bool good = true;
   for (uint32_t i = 0; i < t->type_count && good; i++) {
-    vyre_type_info info = vyre_type_get(t->module, FIRST_TYPE + i);
+    vyre_type_info info = vyre_type_get(t->module, VYRE_FIRST_TYPE + i);
     if ((t->type_bits[i] & TYPE_USED) == 0 || info.form != VYRE_FORM_STRUCT)
       continue;
     const char *base = vyre_string_text(t->module, info.name);
@@ -188,7 +186,7 @@ name_structs(text_printer *t)
 bool
 text_prepare_types(text_printer *t)
 {
-  t->type_count = vyre_type_count(t->module) - FIRST_TYPE;
+  t->type_count = vyre_type_count(t->module) - VYRE_FIRST_TYPE;
   if (t->type_count == 0)
     return true;
   t->type_names = t->allocator->resize(t->allocator->user, NULL, 0, t->type_count * sizeof(uint32_t));
@@ -219,7 +217,7 @@ static void
 put_struct_name(text_printer *t, vyre_type_id type)
 {
   bool named = has_type_bit(t, type, TYPE_USED);
-  text_put_text(t, named ? t->names.data + t->type_names[type - FIRST_TYPE] : "@?");
+  text_put_text(t, named ? t->names.data + t->type_names[type - VYRE_FIRST_TYPE] : "@?");
 }
 
 void
@@ -341,9 +339,9 @@ text_put_structs(text_printer *t)
   bool any = false;
   for (uint32_t i = 0; i < t->type_count; i++) {
     if ((t->type_bits[i] & (TYPE_USED | TYPE_LOCAL)) != TYPE_USED ||
-        vyre_type_get(t->module, FIRST_TYPE + i).form != VYRE_FORM_STRUCT)
+        vyre_type_get(t->module, VYRE_FIRST_TYPE + i).form != VYRE_FORM_STRUCT)
       continue;
-    put_struct(t, FIRST_TYPE + i);
+    put_struct(t, VYRE_FIRST_TYPE + i);
     any = true;
   }
   if (any)

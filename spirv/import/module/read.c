@@ -103,7 +103,7 @@ static void
 free_all(import *m)
 {
   if (m->borrowed)
-    vyre_module_give_back(m->module, m->chunk_bytes);
+    vyre_module_return_room(m->module, m->chunk_bytes);
   for (chunk *c = m->chunks, *next; c; c = next) {
     next = c->next;
     m->allocator->resize(m->allocator->user, c, c->size, 0);

@@ -100,7 +100,7 @@ enter_table(sim_memory *memory)
 
 /* Returns a new device address. That of host memory has the host address's offset in a page. */
 static uint64_t
-take_addresses(sim_memory_kind kind, uint64_t size, const uint8_t *bytes)
+allocate_addresses(sim_memory_kind kind, uint64_t size, const uint8_t *bytes)
 {
   if (!table.next)
     table.next = FIRST_ADDRESS;
@@ -126,7 +126,7 @@ sim_memory_new(sim_context *context, sim_memory_kind kind, uint64_t size, uint8_
   memory->size = size;
   memory->bytes = bytes;
   memory->is_mapped = !sim_is_host(memory);
-  memory->address = take_addresses(kind, size, bytes);
+  memory->address = allocate_addresses(kind, size, bytes);
   enter_table(memory);
   *out = memory;
   return CUDA_OK;

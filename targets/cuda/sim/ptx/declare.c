@@ -48,7 +48,7 @@ ptx_parse_registers(ptx_parser *p)
     uint32_t slot, first = 0;
     if (!ptx_expect_name(p, &name))
       return false;
-    const bool is_range = ptx_take_sign(p, '<');
+    const bool is_range = ptx_accept_sign(p, '<');
     if (is_range && (!ptx_parse_integer(p, &count) || !ptx_expect_sign(p, '>')))
       return false;
     if (count == 0 || count > MOST_REGISTERS || p->function->register_count > MOST_REGISTERS)
@@ -62,7 +62,7 @@ ptx_parse_registers(ptx_parser *p)
     symbol->slot = first;
     symbol->count = (uint32_t)count;
     symbol->type = type;
-  } while (ptx_take_sign(p, ','));
+  } while (ptx_accept_sign(p, ','));
   return ptx_expect_sign(p, ';');
 }
 
@@ -95,7 +95,7 @@ put_value(ptx_parser *p, filling *f, uint64_t value)
 static bool
 parse_value(ptx_parser *p, filling *f, uint32_t depth)
 {
-  if (ptx_take_sign(p, '{')) {
+  if (ptx_accept_sign(p, '{')) {
     if (depth > 8)
       return ptx_error(p, p->token.line, "initial values are nested too deeply");
     do {
@@ -103,7 +103,7 @@ parse_value(ptx_parser *p, filling *f, uint32_t depth)
         break;
       if (!parse_value(p, f, depth + 1))
         return false;
-    } while (ptx_take_sign(p, ','));
+    } while (ptx_accept_sign(p, ','));
     return ptx_expect_sign(p, '}');
   }
   const bool is_float = ptx_class_of(f->type) == PTX_CLASS_FLOAT;
@@ -112,7 +112,7 @@ parse_value(ptx_parser *p, filling *f, uint32_t depth)
     return ptx_error(p, p->token.line, "the simulator does not support addresses as initial values");
   if (!is_float)
     return ptx_parse_integer(p, &value) && put_value(p, f, value);
-  const bool is_negative = ptx_take_sign(p, '-');
+  const bool is_negative = ptx_accept_sign(p, '-');
   if (p->token.kind != PTX_TOKEN_FLOAT && p->token.kind != PTX_TOKEN_INTEGER)
     return ptx_error(p, p->token.line, "an initial value is missing");
   value = p->token.value;
@@ -183,7 +183,7 @@ static bool
 parse_dimensions(ptx_parser *p, ptx_variable *v)
 {
   bool is_open = false;
-  while (ptx_take_sign(p, '[')) {
+  while (ptx_accept_sign(p, '[')) {
     uint64_t count = 0;
     v->is_array = true;
     if (!ptx_is_sign(p, ']') && !ptx_parse_integer(p, &count))
@@ -245,7 +245,7 @@ parse_variable(ptx_parser *p, const ptx_variable *pattern)
   if (!symbol)
     return false;
   symbol->variable = v;
-  if (ptx_take_sign(p, '=') && !parse_initial(p, v))
+  if (ptx_accept_sign(p, '=') && !parse_initial(p, v))
     return false;
   switch (v->space) {
   case PTX_global:
@@ -273,7 +273,7 @@ ptx_parse_variables(ptx_parser *p, bool is_extern, bool is_visible)
   do
     if (!parse_variable(p, &pattern))
       return false;
-  while (ptx_take_sign(p, ','));
+  while (ptx_accept_sign(p, ','));
   return ptx_expect_sign(p, ';');
 }
 
@@ -371,7 +371,7 @@ ptx_parse_parameters(ptx_parser *p, bool are_results)
         : ptx_is_word(p, "reg") ? !parse_register_parameter(p, are_results)
                                 : !ptx_error(p, p->token.line, "a parameter is missing"))
       return false;
-    if (!ptx_take_sign(p, ','))
+    if (!ptx_accept_sign(p, ','))
       break;
   }
   return ptx_expect_sign(p, ')');

@@ -167,7 +167,7 @@ ptx_is_word(const ptx_parser *p, const char *word)
 }
 
 bool
-ptx_take_sign(ptx_parser *p, char sign)
+ptx_accept_sign(ptx_parser *p, char sign)
 {
   return ptx_is_sign(p, sign) && ptx_next(p);
 }
@@ -207,15 +207,15 @@ parse_unary(ptx_parser *p, uint64_t *out, uint32_t depth)
 {
   if (depth > 64)
     return ptx_error(p, p->token.line, "an expression is nested too deeply");
-  if (ptx_take_sign(p, '-')) {
+  if (ptx_accept_sign(p, '-')) {
     if (!parse_unary(p, out, depth + 1))
       return false;
     *out = 0 - *out;
     return true;
   }
-  if (ptx_take_sign(p, '+'))
+  if (ptx_accept_sign(p, '+'))
     return parse_unary(p, out, depth + 1);
-  if (ptx_take_sign(p, '~')) {
+  if (ptx_accept_sign(p, '~')) {
     if (!parse_unary(p, out, depth + 1))
       return false;
     *out = ~*out;
@@ -240,14 +240,14 @@ ptx_parse_integer(ptx_parser *p, uint64_t *out)
   for (;;) {
     if (!parse_unary(p, &product, 0))
       return false;
-    while (ptx_take_sign(p, '*')) {
+    while (ptx_accept_sign(p, '*')) {
       if (!parse_unary(p, &factor, 0))
         return false;
       product *= factor;
     }
     sum = subtracts ? sum - product : sum + product;
     subtracts = ptx_is_sign(p, '-');
-    if (!ptx_take_sign(p, '+') && !ptx_take_sign(p, '-'))
+    if (!ptx_accept_sign(p, '+') && !ptx_accept_sign(p, '-'))
       break;
   }
   *out = sum;

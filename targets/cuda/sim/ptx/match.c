@@ -167,7 +167,7 @@ add_number(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type)
 }
 
 static bool
-take_source(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, bool may_be_wide)
+match_source(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, bool may_be_wide)
 {
   if (o->has_second || (o->is_negated && type != PTX_pred))
     return false;
@@ -177,7 +177,7 @@ take_source(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, 
 }
 
 static bool
-take_destination(ptx_insn *insn, const ptx_operand *o, ptx_word type, bool may_be_wide)
+match_destination(ptx_insn *insn, const ptx_operand *o, ptx_word type, bool may_be_wide)
 {
   return o->kind == PTX_OPERAND_REGISTER && !o->is_negated && (may_be_wide ? agrees_wide : ptx_agrees)(o->type, type) &&
          add_destination(insn, o->slot, ptx_bits(o->type));
@@ -185,20 +185,20 @@ take_destination(ptx_insn *insn, const ptx_operand *o, ptx_word type, bool may_b
 
 /* Accepts `_` for a discarded result: an element of a vector, one of a pair, or the old value of an atomic operation. */
 static bool
-take_sink(ptx_insn *insn, const ptx_operand *o, ptx_word type)
+match_sink(ptx_insn *insn, const ptx_operand *o, ptx_word type)
 {
   return o->kind == PTX_OPERAND_SINK && add_destination(insn, PTX_NO_SLOT, ptx_bits(type));
 }
 
 static bool
-take_vector(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, uint32_t count, bool is_source)
+match_vector(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, uint32_t count, bool is_source)
 {
   if (o->kind != PTX_OPERAND_VECTOR || o->count != count || (is_source && count + 1 > PTX_SOURCES))
     return false;
   for (uint32_t i = 0; i < count; i++) {
     const ptx_operand *e = &p->operands[o->first + i];
     if (e->has_second ||
-        (is_source ? !take_source(p, insn, e, type, true) : !take_sink(insn, e, type) && !take_destination(insn, e, type, true)))
+        (is_source ? !match_source(p, insn, e, type, true) : !match_sink(insn, e, type) && !match_destination(insn, e, type, true)))
       return false;
   }
   return true;
@@ -215,7 +215,7 @@ element_of(ptx_word type, uint32_t count)
 }
 
 static bool
-take_moved(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, bool is_source)
+match_moved(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, bool is_source)
 {
   static const uint8_t types[] = {
 #define PTX_SPECIAL(id, text, type, version, sm) PTX_##type,
@@ -227,10 +227,10 @@ take_moved(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, b
   };
   if (o->kind == PTX_OPERAND_VECTOR) {
     const ptx_word element = element_of(type, o->count);
-    return element && take_vector(p, insn, o, element, o->count, is_source);
+    return element && match_vector(p, insn, o, element, o->count, is_source);
   }
   if (!is_source)
-    return !o->has_second && take_destination(insn, o, type, false);
+    return !o->has_second && match_destination(insn, o, type, false);
   if (o->kind == PTX_OPERAND_SPECIAL) {
     if (insn->eval != ptx_eval_mov || !ptx_agrees((ptx_word)types[o->value], type) || insn->d_count != 1)
       return false;
@@ -246,11 +246,11 @@ take_moved(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, b
     return ptx_bits(type) >= 32 && class != PTX_CLASS_FLOAT && ptx_add_address(p, o->variable, (uint64_t)o->offset, &slot) &&
            add_source(insn, slot, false);
   }
-  return take_source(p, insn, o, type, false);
+  return match_source(p, insn, o, type, false);
 }
 
 static bool
-take_predicate(ptx_insn *insn, const ptx_operand *o, bool may_be_negated)
+match_predicate(ptx_insn *insn, const ptx_operand *o, bool may_be_negated)
 {
   return o->kind == PTX_OPERAND_REGISTER && o->type == PTX_pred && !o->has_second && (may_be_negated || !o->is_negated) &&
          add_source(insn, o->slot, o->is_negated);
@@ -258,15 +258,15 @@ take_predicate(ptx_insn *insn, const ptx_operand *o, bool may_be_negated)
 
 /* Accepts a destination, and after | a second one that is a predicate. */
 static bool
-take_pair(ptx_insn *insn, const ptx_operand *o, ptx_word type)
+match_pair(ptx_insn *insn, const ptx_operand *o, ptx_word type)
 {
-  if (!(o->has_second && take_sink(insn, o, type)) && !take_destination(insn, o, type, false))
+  if (!(o->has_second && match_sink(insn, o, type)) && !match_destination(insn, o, type, false))
     return false;
   return !o->has_second || add_destination(insn, o->second, 1);
 }
 
 static bool
-take_address(ptx_insn *insn, const ptx_operand *o)
+match_address(ptx_insn *insn, const ptx_operand *o)
 {
   if (o->kind != PTX_OPERAND_ADDRESS)
     return false;
@@ -285,7 +285,7 @@ take_address(ptx_insn *insn, const ptx_operand *o)
 }
 
 static bool
-take_name(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, bool is_table)
+match_name(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, bool is_table)
 {
   ptx_symbol symbol;
   if (o->kind != PTX_OPERAND_NAME)
@@ -305,58 +305,58 @@ take_name(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, bool is_table)
 }
 
 static bool
-take_operand(ptx_parser *p, ptx_insn *insn, char letter, const ptx_operand *o)
+match_operand(ptx_parser *p, ptx_insn *insn, char letter, const ptx_operand *o)
 {
   const ptx_word type = (ptx_word)insn->type[0];
   switch (letter) {
   case 'D':
-    if (insn->action == PTX_DO_ATOM && !o->has_second && take_sink(insn, o, type))
+    if (insn->action == PTX_DO_ATOM && !o->has_second && match_sink(insn, o, type))
       return true;
-    return !o->has_second && take_destination(insn, o, type, false);
+    return !o->has_second && match_destination(insn, o, type, false);
   case 'W':
-    return !o->has_second && take_destination(insn, o, wide_of(type), false);
+    return !o->has_second && match_destination(insn, o, wide_of(type), false);
   case 'U':
-    return !o->has_second && take_destination(insn, o, PTX_u32, false);
+    return !o->has_second && match_destination(insn, o, PTX_u32, false);
   case 'X':
-    return !o->has_second && take_destination(insn, o, type, true);
+    return !o->has_second && match_destination(insn, o, type, true);
   case 'P':
-    return !o->has_second && take_destination(insn, o, PTX_pred, false);
+    return !o->has_second && match_destination(insn, o, PTX_pred, false);
   case 'Q':
-    return take_pair(insn, o, PTX_pred);
+    return match_pair(insn, o, PTX_pred);
   case 'R':
-    return take_pair(insn, o, PTX_b32);
+    return match_pair(insn, o, PTX_b32);
   case 'E':
-    return o->has_second && take_pair(insn, o, PTX_b32);
+    return o->has_second && match_pair(insn, o, PTX_b32);
   case 'V':
-    return insn->vector ? take_vector(p, insn, o, type, insn->vector, false)
-                        : !o->has_second && take_destination(insn, o, type, true);
+    return insn->vector ? match_vector(p, insn, o, type, insn->vector, false)
+                        : !o->has_second && match_destination(insn, o, type, true);
   case 'Z':
-    return take_moved(p, insn, o, type, false);
+    return match_moved(p, insn, o, type, false);
   case 'a':
-    return take_source(p, insn, o, type, false);
+    return match_source(p, insn, o, type, false);
   case 'b':
-    return take_source(p, insn, o, (ptx_word)insn->type[1], false);
+    return match_source(p, insn, o, (ptx_word)insn->type[1], false);
   case 'w':
-    return take_source(p, insn, o, wide_of(type), false);
+    return match_source(p, insn, o, wide_of(type), false);
   case 'u':
-    return take_source(p, insn, o, PTX_u32, false);
+    return match_source(p, insn, o, PTX_u32, false);
   case 'x':
-    return take_source(p, insn, o, (ptx_word)insn->type[1], true);
+    return match_source(p, insn, o, (ptx_word)insn->type[1], true);
   case 'v':
-    return insn->vector ? take_vector(p, insn, o, type, insn->vector, true) : take_source(p, insn, o, type, true);
+    return insn->vector ? match_vector(p, insn, o, type, insn->vector, true) : match_source(p, insn, o, type, true);
   case 'z':
-    return take_moved(p, insn, o, type, true);
+    return match_moved(p, insn, o, type, true);
   case 'c':
   case 'p':
-    return take_predicate(insn, o, letter == 'c');
+    return match_predicate(insn, o, letter == 'c');
   case 'l':
-    return take_source(p, insn, o, PTX_u64, false);
+    return match_source(p, insn, o, PTX_u64, false);
   case 'm':
-    return take_address(insn, o);
+    return match_address(insn, o);
   case 'i':
-    return o->kind == PTX_OPERAND_INTEGER && take_source(p, insn, o, PTX_u32, false);
+    return o->kind == PTX_OPERAND_INTEGER && match_source(p, insn, o, PTX_u32, false);
   default:
-    return take_name(p, insn, o, letter == 'T');
+    return match_name(p, insn, o, letter == 'T');
   }
 }
 
@@ -374,7 +374,7 @@ match_operands(ptx_parser *p, const ptx_form *form, ptx_insn *insn)
     } else if (*at == '?') {
       if (k == p->operand_count)
         at++;
-    } else if (k == p->operand_count || !take_operand(p, insn, *at, &p->operands[k++])) {
+    } else if (k == p->operand_count || !match_operand(p, insn, *at, &p->operands[k++])) {
       return false;
     }
   }

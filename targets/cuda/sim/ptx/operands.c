@@ -43,7 +43,7 @@ static bool
 parse_offset(ptx_parser *p, int64_t *out)
 {
   uint64_t value = 0;
-  if (!ptx_take_sign(p, '+'))
+  if (!ptx_accept_sign(p, '+'))
     return !p->has_failed;
   if (!ptx_parse_integer(p, &value))
     return false;
@@ -78,7 +78,7 @@ parse_named(ptx_parser *p, ptx_operand *out)
     out->kind = PTX_OPERAND_NAME;
     return true;
   }
-  if (ptx_take_sign(p, '|')) {
+  if (ptx_accept_sign(p, '|')) {
     out->has_second = true;
     out->second = PTX_NO_SLOT;
     if (!ptx_expect_name(p, &name))
@@ -161,7 +161,7 @@ parse_vector(ptx_parser *p, ptx_operand *out)
     memset(&elements[out->count], 0, sizeof *elements);
     if (!parse_operand(p, &elements[out->count++], true))
       return false;
-  } while (ptx_take_sign(p, ','));
+  } while (ptx_accept_sign(p, ','));
   if (p->operand_end < out->count)
     return ptx_error(p, p->token.line, "too many operands");
   p->operand_end -= out->count;
@@ -176,11 +176,11 @@ parse_operand(ptx_parser *p, ptx_operand *out, bool is_element)
   out->token = p->token;
   if (p->token.kind == PTX_TOKEN_NAME && !ptx_token_is(&p->token, "WARP_SZ"))
     return parse_named(p, out);
-  if (!is_element && ptx_take_sign(p, '{'))
+  if (!is_element && ptx_accept_sign(p, '{'))
     return parse_vector(p, out);
-  if (!is_element && ptx_take_sign(p, '['))
+  if (!is_element && ptx_accept_sign(p, '['))
     return parse_address(p, out);
-  if (!is_element && ptx_take_sign(p, '!')) {
+  if (!is_element && ptx_accept_sign(p, '!')) {
     if (!parse_named(p, out))
       return false;
     if (out->kind != PTX_OPERAND_REGISTER || out->type != PTX_pred)
@@ -205,7 +205,7 @@ ptx_parse_operands(ptx_parser *p)
     memset(out, 0, sizeof *out);
     if (!parse_operand(p, out, false))
       return false;
-  } while (ptx_take_sign(p, ','));
+  } while (ptx_accept_sign(p, ','));
   return !p->has_failed;
 }
 

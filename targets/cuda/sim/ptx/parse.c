@@ -55,7 +55,7 @@ parse_target(ptx_parser *p)
         return ptx_error(p, name.line, "the text is for %.*s, but the device is sm_%u", (int)name.length, name.text, p->sm);
       p->module->sm = (uint32_t)sm;
       p->has_target = true;
-      while (ptx_take_sign(p, ','))
+      while (ptx_accept_sign(p, ','))
         if (!ptx_expect_name(p, &name))
           return false;
       return !p->has_failed;
@@ -131,7 +131,7 @@ parse_table(ptx_parser *p, const ptx_token *name)
     p->references[p->reference_count++] = (ptx_reference){label.text, label.length, label.line, m->table_count, true, p->scope};
     m->tables[m->table_count++] = 0;
     symbol->count++;
-  } while (ptx_take_sign(p, ','));
+  } while (ptx_accept_sign(p, ','));
   return ptx_expect_sign(p, ';');
 }
 
@@ -273,7 +273,7 @@ parse_limits(ptx_parser *p)
     do {
       if (count == 3 || !ptx_parse_integer(p, &n[count++]))
         return ptx_error(p, p->token.line, "expected one to three numbers");
-    } while ((is_most || is_required) && ptx_take_sign(p, ','));
+    } while ((is_most || is_required) && ptx_accept_sign(p, ','));
     if (n[0] * n[1] * n[2] == 0 || n[0] > 1024 || n[1] > 1024 || n[2] > 1024)
       return ptx_error(p, p->token.line, "a block has 1 to 1024 threads");
     if (is_most)
@@ -367,7 +367,7 @@ parse_function(ptx_parser *p, bool is_entry)
     return ptx_error(p, p->token.line, ".target is missing");
   if (!ptx_next(p) || !ptx_scope_open(p) || !parse_head(p, is_entry))
     return false;
-  if (ptx_take_sign(p, ';')) {
+  if (ptx_accept_sign(p, ';')) {
     ptx_scope_close(p);
     p->function = NULL;
     return true;

@@ -121,7 +121,7 @@ bool ptx_is_sign(const ptx_parser *parser, char sign);
 bool ptx_is_word(const ptx_parser *parser, const char *word);
 bool ptx_token_is(const ptx_token *token, const char *text);
 /* Skips the sign if it is the current token. Returns false if it is not, or after an error in the next token. */
-bool ptx_take_sign(ptx_parser *parser, char sign);
+bool ptx_accept_sign(ptx_parser *parser, char sign);
 bool ptx_expect_sign(ptx_parser *parser, char sign);
 bool ptx_expect_name(ptx_parser *parser, ptx_token *out);
 /* Parses a constant expression of integers. */

@@ -29,9 +29,9 @@ parse_guard(ptx_parser *p, ptx_insn *insn)
 {
   ptx_token name;
   ptx_symbol symbol;
-  if (!ptx_take_sign(p, '@'))
+  if (!ptx_accept_sign(p, '@'))
     return !p->has_failed;
-  insn->guard_is_negated = ptx_take_sign(p, '!');
+  insn->guard_is_negated = ptx_accept_sign(p, '!');
   insn->is_guarded = true;
   if (!ptx_expect_name(p, &name))
     return false;
@@ -117,7 +117,7 @@ parse_list(ptx_parser *p, bool are_results, ptx_passed **out, uint32_t *out_coun
       return ptx_error(p, p->token.line, "a call has at most 64 parameters");
     if (!parse_passed(p, are_results, &list[count++]))
       return false;
-    if (!ptx_take_sign(p, ','))
+    if (!ptx_accept_sign(p, ','))
       break;
   }
   *out = ptx_new(p->module, (count + 1) * sizeof **out);
@@ -136,7 +136,7 @@ ptx_parse_call(ptx_parser *p, ptx_insn *insn)
   ptx_token name;
   if (p->word_count > 1 || (p->word_count == 1 && p->words[0] != PTX_uni))
     return ptx_error(p, insn->line, "unknown word '.%s' of 'call'", ptx_word_text(p->words[0]));
-  if (ptx_take_sign(p, '(') && (!parse_list(p, true, &call.results, &call.result_count) || !ptx_expect_sign(p, ',')))
+  if (ptx_accept_sign(p, '(') && (!parse_list(p, true, &call.results, &call.result_count) || !ptx_expect_sign(p, ',')))
     return false;
   if (p->has_failed || !ptx_expect_name(p, &name))
     return false;
@@ -145,7 +145,7 @@ ptx_parse_call(ptx_parser *p, ptx_insn *insn)
     return ptx_error(p, name.line, "'%.*s' cannot be called; the simulator does not support calls through registers",
                      (int)name.length, name.text);
   call.callee = symbol->function;
-  if (ptx_take_sign(p, ',') && (!ptx_expect_sign(p, '(') || !parse_list(p, false, &call.arguments, &call.argument_count)))
+  if (ptx_accept_sign(p, ',') && (!ptx_expect_sign(p, '(') || !parse_list(p, false, &call.arguments, &call.argument_count)))
     return false;
   if (!vyre_grow(NULL, &f->calls, &p->call_room, f->call_count + 1, sizeof *f->calls))
     return ptx_no_memory(p);

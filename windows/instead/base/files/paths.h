@@ -27,7 +27,7 @@ path_of_program(void)
 }
 
 static inline void
-path_take(char *path)
+path_normalize(char *path)
 {
   for (; *path; path++)
     *path = *path == '\\' ? '/' : *path;
