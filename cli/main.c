@@ -128,7 +128,8 @@ print_schedule(const tool *t, vyre_bytes *out)
 static vyre_status
 list_inputs(const tool_options *o, vyre_bytes *out)
 {
-  archives_warn(&o->archives, console_diagnostics);
+  if (options_show(o, VYRE_WARNING))
+    archives_warn(&o->archives, console_diagnostics);
   for (uint32_t i = 0; i < o->inputs.count; i++)
     VYRE_TRY(vyre_bytes_printf(out, "%s\n", o->inputs.names[i]));
   for (uint32_t i = 0; i < o->inputs.count; i++) /* reports an archive that could not be expanded */

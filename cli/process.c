@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/inputs/specialize.h"
 #include "cli/options/console.h"
 #include "tools/run/guard.h"
 #include "cli/outputs/output_cache.h"
@@ -36,6 +37,7 @@
 
 /* The contents of an input and the options for reading it. */
 typedef struct source {
+  const tool_options *options;
   const char *path; /* for messages */
   vyre_bytes bytes;
   bool is_read;
@@ -44,8 +46,10 @@ typedef struct source {
   vyre_bytes *said;    /* for process_print */
   vyre_bytes *remarks; /* borrowed from the work, NULL without -remarks */
   vyre_bytes *page;    /* borrowed from the work, NULL without -html */
-  vyre_bytes words;    /* its SPIR-V, for a driver */
+  vyre_bytes words;    /* the SPIR-V that its text was compiled to; with a driver, its SPIR-V in the host's byte order */
   output_key key;
+  uint32_t warnings; /* printed warnings */
+  bool is_shown;     /* whether the last message that is not a note is printed */
 } source;
 
 /* ---- messages and times -------------------------------------------------------------------------------------------------- */
@@ -68,11 +72,17 @@ append_message(void *user, const char *text, size_t length)
 static void
 emit(void *user, const vyre_diagnostic *diagnostic)
 {
-  const source *from = user;
+  source *from = user;
   if (from->remarks) /* out of memory loses the remark */
     vyre_status_free(remarks_add(from->remarks, from->path, diagnostic));
   if (from->page)
     vyre_status_free(page_add_message(from->page, diagnostic));
+  if (diagnostic->severity == VYRE_WARNING && options_show(from->options, VYRE_WARNING))
+    from->warnings++;
+  if (diagnostic->severity != VYRE_NOTE)
+    from->is_shown = options_show(from->options, diagnostic->severity);
+  if (!from->is_shown)
+    return;
   if (!diagnostic->file)
     process_print(from->said, "vyre-passmgr: ", 14);
   console_format(diagnostic, append_message, from->said);
@@ -90,6 +100,7 @@ static void
 find_source(const process *p, work *w, vyre_bytes *said, source *out)
 {
   const tool_options *o = p->options;
+  out->options = o;
   out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
   out->glsl = o->compile;
   out->said = said;
@@ -138,16 +149,20 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   uint64_t glslang = 0;
   vyre_stopwatch_start(&watch, NULL, "(read)");
   from->glsl.nanoseconds = &glslang;
+  from->glsl.words = &from->words;
+  from->words.size = 0;
   VYRE_TRY(read_file(p, w, from));
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
   vyre_status status = vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                                         from->diagnostics, &w->kind);
-  from->glsl.nanoseconds = NULL; /* not counted if it is compiled again to be written unchanged */
+  from->glsl.nanoseconds = NULL;
+  from->glsl.words = NULL;
   VYRE_TRY(status);
   watch.inner_wall = glslang;
   vyre_report_stop(w->report, &watch);
   if (glslang && w->report) /* reading begins with it */
     vyre_report_add_time(w->report, "glslang", watch.wall, glslang);
+  VYRE_TRY(specialize(p->options, module, from->path));
   vyre_stopwatch_start(&watch, NULL, "(verify)");
   if (w->kind == VYRE_INPUT_VIR) /* other kinds are verified when they are read */
     VYRE_TRY(check_input(module, from, &options));
@@ -225,15 +240,31 @@ write_glsl(const vyre_module *module, vyre_bytes *out)
   return vyre_glsl_write(module, (vyre_row){program}, out);
 }
 
+/* Returns whether the SPIR-V of a shader is written as it is: without a pipeline, and without an option that changes it. */
+static bool
+is_copied(const process *p, vyre_input_kind kind)
+{
+  const tool_options *o = p->options;
+  return !p->pipeline && !o->strip && !o->exact_floats && !o->spec.count && !o->spec_of_file.count && !o->freeze_spec &&
+         kind != VYRE_INPUT_VIR && kind != VYRE_INPUT_VIR0;
+}
+
 static vyre_status export(const process *p, const vyre_module *module, work *w, const source *from)
 {
   const tool_options *o = p->options;
   const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
   const vyre_ptx_options ptx_options = {.sm = (uint32_t)o->ptx_sm.value};
-  const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
+  const vyre_source input = {.path = from->path,
+                             .data = from->bytes.data,
+                             .size = from->bytes.size,
+                             .kind = w->kind,
+                             .glsl = &from->glsl,
+                             .words = w->kind == VYRE_INPUT_SPIRV ? NULL : &from->words,
+                             .diagnostics = from->diagnostics};
   switch (outputs_form(o, w->kind)) {
   case OUTPUT_SPIRV:
-    return vyre_source_write(module, 0, &spirv_options, &input, &w->output);
+    return is_copied(p, w->kind) ? vyre_source_copy(&input, &w->output)
+                                 : vyre_source_write(module, 0, &spirv_options, &input, &w->output);
   case OUTPUT_VIR0:
     return vyre_vir0_write(module, NULL, 0, &w->output);
   case OUTPUT_GLSL:
@@ -256,6 +287,9 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
   vyre_stopwatch_start(&watch, NULL, "(export)");
   VYRE_TRY(export(p, module, w, from));
   vyre_report_stop(w->report, &watch);
+  if (p->options->forbids_warnings && from->warnings)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: -Werror makes %u warning%s an error\nFix: mend the shader, or leave out -Werror",
+                      from->path, from->warnings, from->warnings == 1 ? "" : "s");
   return VYRE_OK;
 }
 
@@ -306,7 +340,7 @@ print_heading(const process *p, const char *what, const char *path, vyre_bytes *
 static vyre_status
 run_input(const process *p, vyre_module *module, work *w, source *from)
 {
-  if (p->driver)
+  if (p->driver && !from->words.size)
     VYRE_TRY(run_words_read(w->kind, &from->bytes, from->path, &from->glsl, (vyre_diagnostics){0}, &from->words));
   VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, w->path, from->said, from));
   return make_output(p, module, w, from);

@@ -22,6 +22,14 @@ options_no_target(const char *option, const char *name, const char *more)
   return status;
 }
 
+bool
+options_show(const tool_options *o, vyre_severity severity)
+{
+  if (severity == VYRE_WARNING)
+    return (o->is_verbose || o->prints_warnings || o->forbids_warnings) && !o->hides_warnings;
+  return severity != VYRE_REMARK || o->is_verbose;
+}
+
 typedef struct written_file {
   const char *option, *path;
 } written_file;
@@ -47,7 +55,8 @@ list_written(const tool_options *o, written_file out[WRITTEN_FILES])
 static vyre_status
 writes_input(const char *option, const char *path)
 {
-  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s would overwrite '%s', which is an input\nFix: name another file", option, path);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s would overwrite '%s', which is an input\nFix: name another file%s", option, path,
+                    strcmp(option, "o") == 0 ? ", or add -in-place" : "");
 }
 
 vyre_status
@@ -62,8 +71,8 @@ options_check_report(const tool_options *o, const char *path, const char *of)
   return VYRE_OK;
 }
 
-/* Refuses two options that write the same file, and options other than -o that write an input.  -o may name its input, because the
- * input is read before the output is written. */
+/* Refuses two options that write the same file, and options that write an input.  With -in-place, -o may name its input, because
+ * the input is read before the output is written. */
 static vyre_status
 check_written(const tool_options *o)
 {
@@ -77,7 +86,8 @@ check_written(const tool_options *o)
       if (written[k].path && same_file(path, written[k].path))
         return VYRE_ERROR(VYRE_CODE_USAGE, "-%s and -%s both write '%s'\nFix: name two files", written[k].option, written[i].option,
                           path);
-    for (uint32_t k = 0; i > 0 && k < o->inputs.count; k++)
+    const bool may_replace = i == 0 && o->in_place;
+    for (uint32_t k = 0; !may_replace && k < o->inputs.count; k++)
       if (same_file(path, o->inputs.names[k]))
         return writes_input(written[i].option, path);
     for (uint32_t k = 0; i > 0 && k < o->archives.count; k++)
@@ -100,7 +110,7 @@ check_archive(const tool_options *o)
                         "the output '%s' is an archive, and input '%s' does not come from the same archive as the other inputs\n"
                         "Fix: name one archive as the only input, or another output",
                         o->output, o->inputs.names[i]);
-  if (of && same_file(of, o->output))
+  if (of && same_file(of, o->output) && !o->in_place)
     return writes_input("o", o->output);
   if (o->emit && strcmp(o->emit, "spirv") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "an archive can only hold SPIR-V, not %s\nFix: write files with -outdir=DIR", o->emit);
@@ -141,7 +151,7 @@ options_check(const tool_options *o)
   if (!!o->passes + !!o->passes_file + (o->others.size > 0) > 1)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s and %s both give the pipeline\nFix: give one of them",
                       o->passes ? "-passes" : "-passes-file", o->others.size ? "-O and the like" : "-passes-file");
-  if (o->depends && !o->depfile && !o->outdir && (!o->output || strcmp(o->output, "-") == 0))
+  if (o->depends && !o->depfile && !o->outdir && !o->in_place && (!o->output || strcmp(o->output, "-") == 0))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-MD writes a file beside the output, but the output is standard output\nFix: add -MF=FILE");
   if ((o->depfile || o->dep_target) && o->outdir)
     return VYRE_ERROR(VYRE_CODE_USAGE,
@@ -151,9 +161,15 @@ options_check(const tool_options *o)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir are both given\nFix: give one of them");
   if (o->output && archives_is_name(o->output))
     VYRE_TRY(check_archive(o));
-  else if (o->inputs.count > 1 && !o->outdir && !o->list_inputs)
+  else if (o->inputs.count > 1 && !o->outdir && !o->in_place && !o->list_inputs)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, but one output\nFix: write the outputs into a folder with -outdir=DIR",
                       o->inputs.count);
+  if (o->in_place && !o->output && !o->outdir)
+    for (uint32_t i = 0; i < o->inputs.count; i++)
+      if (strcmp(o->inputs.names[i], "-") == 0 || archives_path(&o->archives, o->inputs.names[i]))
+        return VYRE_ERROR(VYRE_CODE_USAGE,
+                          "-in-place cannot replace '%s', which is not a file of its own\nFix: name an output with -o",
+                          o->inputs.names[i]);
   VYRE_TRY(check_written(o));
   return check_isolation(o);
 }

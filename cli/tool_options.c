@@ -5,8 +5,10 @@
 
 #include "base/files/paths.h"
 #include "cli/inputs/patterns.h"
+#include "cli/inputs/specialize.h"
 #include "spirv_opt.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -75,6 +77,12 @@ static const option_row options[] = {
      "write the output of each input into DIR, as .vir, .vir0, .spv, .glsl, .c, .ptx or .dot, in subfolders that keep the inputs "
      "apart",
      .flags = OPTION_ASIDE},
+    {.name = "in-place",
+     OPTION_FLAG,
+     AT(in_place),
+     NULL,
+     "allow -o and -outdir to replace an input. Without both, the output of each input replaces it, in the same format",
+     .flags = OPTION_ASIDE},
     {.name = "emit",
      OPTION_WORD,
      AT(emit),
@@ -131,6 +139,25 @@ static const option_row options[] = {
      OPTION_SAFE | OPTION_KEPT,
      .least = 1,
      .most = 1000000},
+
+    {.name = "spec",
+     OPTION_LIST,
+     AT(spec),
+     "NAME|ID=VALUE",
+     "set the default of a specialization constant, by its name or id. An input without it is an error",
+     OPTION_SAFE},
+    {.name = "spec-file",
+     OPTION_TEXT,
+     AT(spec_file),
+     "FILE",
+     "set defaults by a JSON object of names or ids, {\"0\": 64, \"WAVES\": true}. An input may lack constants of the file",
+     OPTION_POSIX},
+    {.name = "freeze-spec",
+     OPTION_FLAG,
+     AT(freeze_spec),
+     NULL,
+     "make specialization constants constants before the first pass",
+     OPTION_SAFE},
 
     {.name = "Many inputs", OPTION_SECTION},
     {.name = "j",
@@ -360,6 +387,17 @@ static const option_row options[] = {
     {.name = "V", OPTION_FLAG, AT(ignored), NULL, "glslangValidator: accepted, because SPIR-V for Vulkan is the default"},
     {.name = "c", OPTION_FLAG, AT(ignored), NULL, "glslc: accepted, because compiling without linking is the default"},
 
+    {.name = "Messages (without these options a run that succeeds prints nothing)", OPTION_SECTION},
+    {.name = "v",
+     OPTION_FLAG,
+     AT(is_verbose),
+     NULL,
+     "print warnings, and remarks: why a module or a part of it is not optimized",
+     .flags = OPTION_ASIDE},
+    {.name = "Wall", OPTION_FLAG, AT(prints_warnings), NULL, "print warnings", .flags = OPTION_ASIDE},
+    {.name = "w", OPTION_FLAG, AT(hides_warnings), NULL, "print no warnings", .flags = OPTION_ASIDE},
+    {.name = "Werror", OPTION_FLAG, AT(forbids_warnings), NULL, "print warnings, and fail for an input that has one"},
+
     {.name = "General", OPTION_SECTION},
     {.name = "version",
      OPTION_FLAG,
@@ -404,6 +442,9 @@ options_parse(int argc, char **argv, tool_options *out)
   out->threads = count_threads(&out->jobs);
   out->sweepers = count_threads(&out->phase_threads);
   out->batch_most = !out->batch.text || out->remarks || out->html ? 1 : out->batch.value ? (uint32_t)out->batch.value : MOST_BATCH;
+  VYRE_TRY(specialize_check(&out->spec));
+  if (out->spec_file)
+    VYRE_TRY(spec_file_read(out->spec_file, &out->spec_of_file, &out->responses));
   VYRE_TRY(option_glsl_fill(&out->glsl, &out->compile));
   out->compile.debug_source = out->debug_source;
   out->compile.debug_info = out->debug_info || out->debug_source;
@@ -444,6 +485,7 @@ options_free(tool_options *o)
 {
   archives_close(&o->archives);
   option_table_free(&table, o);
+  free(o->spec_of_file.names);
   vyre_bytes_free(&o->others);
 }
 

@@ -18,9 +18,9 @@
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
       *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *opt_bisect, *bisect,
-      *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *help;
+      *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* pass_timeout in seconds, 0 without a limit */
-  name_list load, plugin_dir, skip_pass, print_before, print_after, inputs;
+  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, inputs;
   option_glsl glsl;
   option_device on;
   option_texts responses;
@@ -33,6 +33,7 @@ typedef struct tool_options {
   uint32_t batch_most;            /* from batch: the most inputs of one module, 1 without -batch */
   run_choice runs;                /* from opt_bisect and skip_pass */
   bool list_runs;                 /* opt_bisect is "list" */
+  bool in_place, freeze_spec, is_verbose, prints_warnings, hides_warnings, forbids_warnings;
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
       phases, no_fuse, isolate, trust_reproducer, denies_files, debug, debug_info, debug_source, strip, exact_floats, watch,
       list_inputs, version;
@@ -48,6 +49,8 @@ VYRE_MUST_USE vyre_status options_print_shaping(const tool_options *options, vyr
 /* Returns whether an untrusted file may contain the argument. */
 bool options_is_safe(const char *argument);
 void options_free(tool_options *options);
+/* Returns whether messages of that severity are printed: errors always, notes with the message before them. */
+bool options_show(const tool_options *options, vyre_severity severity);
 /* Returns USAGE if options do not fit together, or if one overwrites an input. */
 VYRE_MUST_USE vyre_status options_check(const tool_options *options);
 /* Returns USAGE if an option writes a report to `path`, the output of the input `of`. */

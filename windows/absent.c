@@ -1,13 +1,21 @@
-/* Replaces the features of vyre-passmgr that need fork.  OPTION_POSIX refuses their options on Windows.
+/* Replaces the features of vyre-passmgr that need fork or jansson.  OPTION_POSIX refuses their options on Windows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/debug/debug.h"
+#include "cli/inputs/specialize.h"
 #include "cli/watch/watch.h"
 
 static vyre_status
 absent(const char *option)
 {
   return VYRE_ERROR(VYRE_CODE_INTERNAL, "-%s is not there on Windows, and was not refused", option);
+}
+
+vyre_status
+spec_file_read(const char *path, name_list *values, option_texts *texts)
+{
+  (void)path, (void)values, (void)texts;
+  return absent("spec-file");
 }
 
 bool

@@ -139,17 +139,20 @@ archives_expand(name_list *inputs, option_texts *texts, archives *out)
   return VYRE_OK;
 }
 
-void
+uint32_t
 archives_warn(const archives *a, vyre_diagnostics diagnostics)
 {
   char text[120];
+  uint32_t count = 0;
   for (uint32_t i = 0; i < a->count; i++) {
     if (a->all[i]->cut == 0 || a->all[i]->module_count == 0) /* reading reports an archive without modules */
       continue;
     snprintf(text, sizeof text, "the last entry is incomplete and is skipped: %zu bytes", a->all[i]->cut);
     const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING, .file = a->all[i]->path, .message = text};
     diagnostics.emit(diagnostics.user, &diagnostic);
+    count++;
   }
+  return count;
 }
 
 void

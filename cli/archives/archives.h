@@ -17,7 +17,7 @@ typedef struct archives {
 VYRE_MUST_USE vyre_status archives_expand(name_list *inputs, option_texts *texts, archives *out);
 void archives_close(archives *a);
 /* Warns of archives whose last entry is incomplete and skipped. */
-void archives_warn(const archives *a, vyre_diagnostics diagnostics);
+uint32_t archives_warn(const archives *a, vyre_diagnostics diagnostics);
 /* Returns the path of the archive that has the input or is the input, and NULL for another file.  Inputs of one archive get the
  * same pointer. */
 const char *archives_path(const archives *a, const char *input);

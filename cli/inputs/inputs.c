@@ -46,7 +46,7 @@ write_output(tool *t, uint32_t index)
     archive_output_keep(&t->archive, &t->options.archives, w->path, &w->output);
     return VYRE_OK;
   }
-  VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
+  VYRE_TRY(outputs_choose(&t->outputs, index, w->kind, &path));
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(write)");
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
@@ -377,7 +377,7 @@ open_devices(tool *t, uint32_t threads)
   vyre_target_options options = option_device_fill(&o->on, folder, sizeof folder);
   const vyre_target_ops *target = NULL;
   options.threads = o->sweepers;
-  options.remark = remark;
+  options.remark = o->is_verbose ? remark : NULL;
   options.remark_user = program;
   const bool is_auto = tool_chooses_target(o);
   vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
@@ -456,7 +456,10 @@ tool_process_all(tool *t)
   const int unprepared = tool_complain(prepare_inputs(t));
   if (unprepared)
     return unprepared;
-  archives_warn(&t->options.archives, console_diagnostics);
+  if (options_show(&t->options, VYRE_WARNING) && archives_warn(&t->options.archives, console_diagnostics) &&
+      t->options.forbids_warnings)
+    return tool_complain(VYRE_ERROR(VYRE_CODE_INPUT, "-Werror makes the warning about the archive an error\n"
+                                                     "Fix: make the archive again, or leave out -Werror"));
   const int code = t->options.reduce    ? tool_reduce(t)
                    : t->options.bisect  ? tool_bisect(t)
                    : t->options.isolate ? tool_process_apart(t, threads)

@@ -1,5 +1,5 @@
-/* Inputs that are patterns, such as 'blur-?.comp', and that no shell has expanded.  They are quoted, come from a file of arguments, or
- * have more matches than a command line can hold.
+/* Inputs that are patterns, such as 'blur-?.comp', and that no shell has expanded.  They are quoted, come from a file of arguments,
+ * or have more matches than a command line can hold.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_OPTIONS_PATTERNS_H

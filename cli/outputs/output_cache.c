@@ -96,6 +96,8 @@ output_cache_begin(const tool_options *options, const vyre_registry *registry, c
     status = options_print_shaping(options, &given);
   if (!status && options->cost_model)
     status = add_file(&h, options->cost_model);
+  if (!status && options->spec_file)
+    status = add_file(&h, options->spec_file);
   if (!status) {
     hasher_add_text(&h, out->pipeline.data);
     hasher_add(&h, given.data, given.size);

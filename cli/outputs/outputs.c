@@ -29,6 +29,27 @@ outputs_form(const tool_options *options, vyre_input_kind kind)
   return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
 }
 
+/* Refuses an output whose extension names no format, because the format would be a guess.  A name without an extension, and the
+ * extensions of temporary and binary files, leave the choice to the input. */
+static vyre_status
+check_extension(const tool_options *o)
+{
+  static const char *const neutral[] = {".tmp", ".bin", ".out"};
+  const char *slash = o->output ? strrchr(o->output, '/') : NULL, *name = slash ? slash + 1 : o->output;
+  const char *end = name && *name ? strrchr(name + 1, '.') : NULL;
+  if (!end || o->emit || archives_is_name(o->output))
+    return VYRE_OK;
+  for (size_t i = 0; i < sizeof neutral / sizeof *neutral; i++)
+    if (strcmp(end, neutral[i]) == 0)
+      return VYRE_OK;
+  for (int form = OUTPUT_VIR; form < OUTPUT__COUNT; form++)
+    if (strcmp(end, output_endings[form]) == 0)
+      return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "the extension '%s' of '%s' names no output format\nFix: add -emit=FORMAT (-help lists the formats)", end,
+                    o->output);
+}
+
 /* ---- places: paths under -outdir ----------------------------------------------------------------------------------------- */
 
 /* Returns the absolute path of a file without "." and "..", or NULL if memory runs out.  Does not resolve links.  ".." of the root
@@ -230,12 +251,13 @@ check_input_stays(const outputs *o, uint32_t input, const file_id *files, uint32
       const file_id wanted = {file.st_dev, file.st_ino, 0};
       const file_id *found = bsearch(&wanted, files, count, sizeof(*files), compare_files);
       const bool others =
-          found && (found->input != input || (found > files && compare_files(found - 1, found) == 0) ||
+          found && (!o->options->in_place || found->input != input || (found > files && compare_files(found - 1, found) == 0) ||
                     (found + 1 < files + count && compare_files(found + 1, found) == 0)); /* several links to one file */
       if (others && form_by_content(o->options, input) == form)
         status = VYRE_ERROR(VYRE_CODE_USAGE,
-                            "'%s', the output of '%s', would overwrite an input\nFix: give -outdir a folder without inputs", name,
-                            o->options->inputs.names[input]);
+                            "'%s', the output of '%s', would overwrite an input\nFix: give -outdir a folder without inputs, or add "
+                            "-in-place to replace each input by its own output",
+                            name, o->options->inputs.names[input]);
     }
     free(name);
     VYRE_TRY(status);
@@ -293,6 +315,7 @@ outputs_prepare(const tool_options *options, outputs *out)
                    .alike = calloc(count, sizeof(*out->alike))};
   if (!out->names || !out->places || !out->alike)
     return VYRE_OUT_OF_MEMORY("for the outputs' names");
+  VYRE_TRY(check_extension(options));
   if (!options->outdir)
     return VYRE_OK;
   VYRE_TRY(find_places(out));
@@ -304,11 +327,28 @@ outputs_prepare(const tool_options *options, outputs *out)
   return check_inputs_stay(out);
 }
 
+bool
+outputs_replace_inputs(const tool_options *o)
+{
+  return o->in_place && !o->output && !o->outdir;
+}
+
 vyre_status
-outputs_choose(outputs *o, uint32_t input, output_form form, const char **out)
+outputs_choose(outputs *o, uint32_t input, vyre_input_kind kind, const char **out)
 {
   const tool_options *options = o->options;
+  const output_form form = outputs_form(options, kind);
   *out = options->output ? options->output : "-";
+  if (outputs_replace_inputs(options)) {
+    *out = options->inputs.names[input];
+    if ((kind == VYRE_INPUT_SPIRV && form == OUTPUT_SPIRV) || (kind == VYRE_INPUT_VIR && form == OUTPUT_VIR) ||
+        (kind == VYRE_INPUT_VIR0 && form == OUTPUT_VIR0))
+      return VYRE_OK;
+    return VYRE_ERROR(
+        VYRE_CODE_USAGE,
+        "-in-place would replace '%s' by output in another format (%s)\nFix: write to another file with -o or -outdir", *out,
+        output_words[form]);
+  }
   if (!options->outdir) {
     if ((form == OUTPUT_VIR0 || form == OUTPUT_SPIRV) && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
       return VYRE_ERROR(VYRE_CODE_USAGE,

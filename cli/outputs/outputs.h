@@ -36,7 +36,9 @@ output_form outputs_form(const tool_options *options, vyre_input_kind kind);
 VYRE_MUST_USE vyre_status outputs_prepare(const tool_options *options, outputs *out);
 /* Returns the path of an input's output in *out, "-" for standard output, and creates its folders.  Call it for inputs in order,
  * from one thread at a time. */
-VYRE_MUST_USE vyre_status outputs_choose(outputs *o, uint32_t input, output_form form, const char **out);
+VYRE_MUST_USE vyre_status outputs_choose(outputs *o, uint32_t input, vyre_input_kind kind, const char **out);
+/* Returns whether each output replaces its input: -in-place without -o and -outdir. */
+bool outputs_replace_inputs(const tool_options *options);
 void outputs_free(outputs *o);
 
 #endif

@@ -75,6 +75,7 @@ typedef struct vyre_glsl_options {
   uint32_t most_seconds;   /* processor time */
   uint32_t most_expansion; /* the shader's text with macros and includes expanded, in MiB */
   uint64_t *nanoseconds;   /* the time of compiling is added to it; may be NULL */
+  vyre_bytes *words;       /* vyre_input_parse appends the SPIR-V that it compiled a text to; may be NULL */
   vyre_glsl_language language;
   const char *entry_point; /* HLSL: the shader's function; NULL for main */
   vyre_glsl_stage stage;

@@ -114,6 +114,7 @@ typedef struct vyre_source {
   size_t size;
   vyre_input_kind kind;
   const vyre_glsl_options *glsl; /* or NULL */
+  const vyre_bytes *words;       /* the SPIR-V that the text was compiled to, or NULL, which compiles the text again */
   vyre_diagnostics diagnostics;
 } vyre_source;
 
@@ -121,6 +122,8 @@ typedef struct vyre_source {
  * deeply, an input that was SPIR-V or was compiled to it is written unchanged, with a remark. Out of memory remains an error. */
 VYRE_MUST_USE vyre_status vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options,
                                             const vyre_source *source, vyre_bytes *out);
+/* Appends the bytes of SPIR-V input, or the SPIR-V that a shader's text is compiled to. */
+VYRE_MUST_USE vyre_status vyre_source_copy(const vyre_source *source, vyre_bytes *out);
 
 #ifdef __cplusplus
 }

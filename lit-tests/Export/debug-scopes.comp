@@ -1,7 +1,7 @@
 // -gV keeps functions, blocks and calls (NonSemantic.Shader.DebugInfo.100) through all passes; -gVS adds source text; -g keeps lines.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: rm -rf %t && mkdir %t && cp %s %t/a.comp
-// RUN: %passmgr -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
+// RUN: %passmgr -v -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID <%t/said
 // SAID:     remark: is left out: private variables and built-ins of NonSemantic.Shader.DebugInfo.100{{$}}
 // SAID-NOT: remark
@@ -18,11 +18,11 @@
 // RUN: %passmgr -passes=no-op %t/f.spv -o %t/g.spv && %passmgr -passes=no-op %t/g.spv -o %t/i.spv && cmp %t/g.spv %t/i.spv
 // RUN: %spirv-dis %t/f.spv | FileCheck %s
 
-// RUN: %passmgr -gVS %t/a.comp -o %t/h.spv && %spirv-val %t/h.spv && %spirv-dis %t/h.spv | FileCheck %s --check-prefix=TEXT
+// RUN: %passmgr -passes=no-op -gVS %t/a.comp -o %t/h.spv && %spirv-val %t/h.spv && %spirv-dis %t/h.spv | FileCheck %s --check-prefix=TEXT
 // TEXT: [[FILE:%[0-9]+]] = OpString "{{.*}}a.comp"
 // TEXT: [[TEXT:%[0-9]+]] = OpString "// -gV keeps functions,
 // TEXT: DebugSource [[FILE]] [[TEXT]]
-// RUN: %passmgr -g %t/a.comp -o %t/i.spv && %spirv-dis %t/i.spv | FileCheck %s --check-prefix=LINES
+// RUN: %passmgr -passes=no-op -g %t/a.comp -o %t/i.spv && %spirv-dis %t/i.spv | FileCheck %s --check-prefix=LINES
 // LINES-NOT: NonSemantic
 // LINES:     OpLine
 

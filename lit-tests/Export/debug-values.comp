@@ -1,18 +1,18 @@
 // -gV: values of local variables through all passes: DebugValue, and DebugDeclare for variables in memory.
 // SPDX-License-Identifier: Apache-2.0
 // RUN: rm -rf %t && mkdir %t && cp %s %t/a.comp
-// RUN: %passmgr -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
+// RUN: %passmgr -v -gV -passes='default<O2>' -verify-each -roundtrip-each=vir0 %t/a.comp -o %t/a.spv 2>%t/said && %spirv-val %t/a.spv && %spirv-dis %t/a.spv | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID <%t/said
 // SAID: remark: is left out: {{.*}}some values of variables of functions of NonSemantic.Shader.DebugInfo.100{{$}}
 
 // After -strip the module is the same as without -gV.
-// RUN: %passmgr -gV -passes='default<O2>' -strip %t/a.comp -o %t/b.spv 2>/dev/null
-// RUN: %passmgr -passes='default<O2>' -strip %t/a.comp -o %t/c.spv && cmp %t/b.spv %t/c.spv
+// RUN: %passmgr -v -gV -passes='default<O2>' -strip %t/a.comp -o %t/b.spv 2>/dev/null
+// RUN: %passmgr -v -passes='default<O2>' -strip %t/a.comp -o %t/c.spv && cmp %t/b.spv %t/c.spv
 
 // The output is the same through VIR0, clones and a batch.  It can be read again.
-// RUN: %passmgr -gV %t/a.comp -o %t/d.vir0 && %passmgr -passes='default<O2>' %t/d.vir0 -o %t/d.spv && cmp %t/a.spv %t/d.spv
-// RUN: %passmgr -gV -passes='default<O2>' -roundtrip-each=clone %t/a.comp -o %t/e.spv && cmp %t/a.spv %t/e.spv
-// RUN: cp %t/a.comp %t/z.comp && %passmgr -gV -passes='default<O2>' -batch %t/z.comp %t/a.comp -outdir %t/out && cmp %t/a.spv %t/out/a.spv
+// RUN: %passmgr -v -gV %t/a.comp -o %t/d.vir0 && %passmgr -v -passes='default<O2>' %t/d.vir0 -o %t/d.spv && cmp %t/a.spv %t/d.spv
+// RUN: %passmgr -v -gV -passes='default<O2>' -roundtrip-each=clone %t/a.comp -o %t/e.spv && cmp %t/a.spv %t/e.spv
+// RUN: cp %t/a.comp %t/z.comp && %passmgr -v -gV -passes='default<O2>' -batch %t/z.comp %t/a.comp -outdir %t/out && cmp %t/a.spv %t/out/a.spv
 // RUN: %passmgr -passes=no-op %t/a.spv -o %t/f.spv && %spirv-val %t/f.spv
 // A second reading loses more of the values that passes moved; a third reading loses none.
 // RUN: %passmgr -passes=no-op %t/f.spv -o %t/g.spv && %passmgr -passes=no-op %t/g.spv -o %t/i.spv && cmp %t/g.spv %t/i.spv
@@ -20,14 +20,14 @@
 // BARE-NOT: Debug
 
 // A built-in has no line of its own.
-// RUN: %passmgr -gV -passes=no-op %t/a.comp -o %t/i.spv 2>/dev/null && %spirv-dis %t/i.spv | FileCheck %s --check-prefix=PLAIN
+// RUN: %passmgr -v -gV -passes=no-op %t/a.comp -o %t/i.spv 2>/dev/null && %spirv-dis %t/i.spv | FileCheck %s --check-prefix=PLAIN
 // PLAIN:      [[WHERE:%[0-9]+]] = OpString "where"
 // PLAIN:      [[LOCAL:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[WHERE]]
 // PLAIN:      [[ID:%[0-9]+]] = OpLoad %v3uint %gl_GlobalInvocationID
 // PLAIN:      DebugValue [[LOCAL]] [[ID]]
 
 // A DebugValue of a row that a pass moved out of a loop would precede the rows that stay in the loop.
-// RUN: %passmgr -gV -passes=licm %t/a.comp -o %t/j.spv 2>/dev/null && %spirv-dis %t/j.spv | FileCheck %s --check-prefix=MOVED
+// RUN: %passmgr -v -gV -passes=licm %t/a.comp -o %t/j.spv 2>/dev/null && %spirv-dis %t/j.spv | FileCheck %s --check-prefix=MOVED
 // RUN: %spirv-dis %t/i.spv | FileCheck %s --check-prefix=STAYS
 // MOVED:      [[NAME:%[0-9]+]] = OpString "moved"
 // MOVED:      [[VAR:%[0-9]+]] = OpExtInst %void {{%[0-9]+}} DebugLocalVariable [[NAME]]

@@ -179,6 +179,8 @@ read_source(vyre_module *module, const char *path, const char *text, size_t size
 {
   vyre_bytes words = {.allocator = vyre_module_allocator(module)};
   vyre_status status = vyre_glsl_compile(text, size, path, &options, diagnostics, &words);
+  if (!status && options.words)
+    status = vyre_bytes_append(options.words, words.data, words.size);
   if (!status) {
     status = read_spirv(module, path, words.data, words.size, diagnostics);
     if (status && !options.debug) {
@@ -287,8 +289,16 @@ vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_op
     return status;
   remark(source->path, is_unchanged, vyre_status_text(status), source->diagnostics);
   vyre_status_free(status);
+  return vyre_source_copy(source, out);
+}
+
+vyre_status
+vyre_source_copy(const vyre_source *source, vyre_bytes *out)
+{
   if (source->kind == VYRE_INPUT_SPIRV)
     return vyre_bytes_append(out, source->data, source->size);
+  if (source->words && source->words->size)
+    return vyre_bytes_append(out, source->words->data, source->words->size);
   const vyre_glsl_options glsl = options_for(source->kind, source->glsl);
   const void *text = source->data;
   size_t size = source->size;

@@ -26,19 +26,18 @@ run_entry_name(const vyre_module *module, vyre_row row)
 
 /* ---- specialization ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t
-find_spec(const run_program *program, const run_setting *setting)
+uint32_t
+run_spec_find(const vyre_module *module, uint32_t program, uint32_t after, const char *name, size_t length)
 {
-  const vyre_view *view = vyre_module_view(program->module);
+  const vyre_view *v = vyre_module_view(module);
   char *end;
-  unsigned long id = strtoul(setting->name, &end, 10);
-  bool is_id = (size_t)(end - setting->name) == setting->name_length;
-  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
-    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_spec)
+  const unsigned long id = strtoul(name, &end, 10);
+  const bool is_id = (size_t)(end - name) == length;
+  for (uint32_t row = after ? v->next[after] : v->first[program]; row; row = v->next[row]) {
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_spec)
       continue;
-    const char *name = vyre_row_name(program->module, (vyre_row){row});
-    if (is_id ? vyre_row_spec_id(program->module, (vyre_row){row}) == id
-              : name && strlen(name) == setting->name_length && memcmp(name, setting->name, setting->name_length) == 0)
+    const char *own = vyre_row_name(module, (vyre_row){row});
+    if (is_id ? vyre_row_spec_id(module, (vyre_row){row}) == id : own && strlen(own) == length && memcmp(own, name, length) == 0)
       return row;
   }
   return 0;
@@ -53,7 +52,7 @@ set_specs(run_program *program, const run_setup *setup, bool is_strict)
     return VYRE_OUT_OF_MEMORY("for specialization constants");
   for (uint32_t i = 0; i < setup->specs.count; i++) {
     const run_setting *setting = &setup->specs.items[i];
-    uint32_t row = find_spec(program, setting);
+    uint32_t row = run_spec_find(program->module, program->row.id, 0, setting->name, setting->name_length);
     if (!row && !is_strict)
       continue;
     if (!row)
@@ -330,7 +329,7 @@ add_kind(run_program *program, const run_setup *setup, vyre_slot_kind kind)
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_verbatim)
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "%s: the module is kept unchanged, so its buffers are unknown\nFix: remove the unsupported instruction "
-                        "that vyre-passmgr reports for this file",
+                        "that vyre-passmgr -v reports for this file",
                         program->path);
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer && (space <= VYRE_SPACE_PUSH || space == VYRE_SPACE_HANDLE))
       VYRE_TRY(add_descriptors(program, setup, row, kind));

@@ -46,6 +46,9 @@ typedef struct run_setup {
   run_tolerance tolerance;
 } run_setup;
 
+/* Returns the first specialization constant of a program after the row `after` (0: of all) that has this name or this id, or 0. */
+uint32_t run_spec_find(const vyre_module *module, uint32_t program, uint32_t after, const char *name, size_t length);
+
 /* Frees the lists of settings. */
 void run_setup_free(run_setup *setup);
 

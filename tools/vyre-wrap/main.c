@@ -119,7 +119,7 @@ static vyre_status
 optimize_file(const optimizer *by, char *path)
 {
   bool passed;
-  char *arguments[] = {(char *)by->path, (char *)by->passes, "-emit=spirv", "-o", path, "--", path, NULL};
+  char *arguments[] = {(char *)by->path, (char *)by->passes, "-emit=spirv", "-in-place", "--", path, NULL};
   VYRE_TRY(wrap_run_optimizer(arguments, by->is_verbose, NULL, NULL, &passed));
   if (by->is_verbose)
     fprintf(stderr, "vyre-wrap: %s: %s\n", path, passed ? "optimized" : "not optimized; the compiler's output stays");
