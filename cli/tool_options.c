@@ -287,7 +287,8 @@ static const option_row options[] = {
      OPTION_TEXT,
      AT(device_stats),
      "TARGET",
-     "show in the page of -html the driver's figures for the input, for the result of each run, and for the output",
+     "show in the page of -html the driver's figures for the input, for the result of each run, and for the output. AMD's compiler "
+     "needs no card: RADV_FORCE_FAMILY names a chip family, such as navi21 or gfx1100",
      .flags = OPTION_ASIDE},
     {.name = "remarks",
      OPTION_TEXT,

@@ -33,13 +33,15 @@ page_driver_open(const char *name, vyre_target_options options, page_driver **ou
     *out = found;
     return VYRE_OK;
   }
-  status =
-      VYRE_ERROR(VYRE_CODE_DEVICE,
-                 "-device-stats=%s: the driver of the device '%s' does not report figures\n"
-                 "Fix: %s",
-                 name, info.name,
-                 found->ops->list ? "choose another device with -device=; vyre-run -list-devices marks devices with 'statistics'"
-                                  : "name a target with a driver, vulkan or cuda");
+  status = VYRE_ERROR(
+      VYRE_CODE_DEVICE,
+      "-device-stats=%s: the driver of the device '%s' does not report figures\n"
+      "Fix: %s",
+      name, info.name,
+      found->ops->list
+          ? "choose another device with -device=; vyre-run -list-devices marks devices with 'statistics'. AMD's compiler needs "
+            "no card: set RADV_FORCE_FAMILY to a chip family such as navi21 or gfx1100"
+          : "name a target with a driver, vulkan or cuda");
   return vyre_status_join(status, page_driver_close(found));
 }
 

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diff.h"
 
+#include "base/grow.h"
+
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,15 +38,92 @@ same(const char *a, const char *b)
   return length == strcspn(b, "\n") && memcmp(a, b, length) == 0;
 }
 
-/* Sets for each line whether it stays.  length[i][k] is the length of the longest common subsequence of the lines from i and from k
- * on.  Returns false if memory runs out. */
+/* Returns the length of a value's number, "%12", at the start of the text, or 0 if there is none.  *out is the number. */
+static size_t
+read_number(const char *text, uint32_t *out)
+{
+  size_t length = 1;
+  uint64_t number = 0;
+  if (text[0] != '%' || !isdigit((unsigned char)text[1]))
+    return 0;
+  for (; isdigit((unsigned char)text[length]) && number < UINT32_MAX / 16; length++)
+    number = number * 10 + (uint64_t)(text[length] - '0');
+  *out = (uint32_t)number;
+  return isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.' ? 0 : length;
+}
+
+/* Returns whether the lines are equal apart from the numbers of values. */
+static bool
+same_shape(const char *a, const char *b)
+{
+  for (uint32_t number;;) {
+    const size_t in_a = read_number(a, &number), in_b = read_number(b, &number);
+    if ((in_a == 0) != (in_b == 0))
+      return false;
+    const bool ends_a = !*a || *a == '\n', ends_b = !*b || *b == '\n';
+    if (ends_a || ends_b)
+      return ends_a && ends_b;
+    if (!in_a && *a != *b)
+      return false;
+    a += in_a ? in_a : 1;
+    b += in_b ? in_b : 1;
+  }
+}
+
+/* By the number of a value of the old text, one more than its number in the new text, or 0 if the number is unchanged. */
+typedef struct renumbering {
+  uint32_t *now, capacity;
+} renumbering;
+
+static uint32_t
+number_now(const renumbering *r, uint32_t old)
+{
+  return old < r->capacity && r->now[old] ? r->now[old] - 1 : old;
+}
+
+/* Records that the value `old` has the number `now`.  Returns false if memory runs out. */
+static bool
+renumber(renumbering *r, uint32_t old, uint32_t now)
+{
+  const uint32_t before = r->capacity;
+  if (!vyre_grow(NULL, &r->now, &r->capacity, (uint64_t)old + 1, sizeof *r->now))
+    return false;
+  if (r->capacity > before)
+    memset(r->now + before, 0, sizeof *r->now * (r->capacity - before));
+  r->now[old] = now + 1;
+  return true;
+}
+
+/* Returns whether the lines, which have one shape, use the same values, and records the value that they define.  Sets *failed if
+ * memory runs out. */
+static bool
+same_values(const char *a, const char *b, renumbering *r, bool *failed)
+{
+  const char *first = a + strspn(a, " ");
+  bool is_same = true;
+  uint32_t old, now;
+  while (*a && *a != '\n' && !*failed) {
+    const size_t in_a = read_number(a, &old), in_b = read_number(b, &now);
+    const bool defines = in_a && a == first && strncmp(a + in_a, " =", 2) == 0;
+    if (defines)
+      *failed = !renumber(r, old, now);
+    else if (in_a && number_now(r, old) != now)
+      is_same = false;
+    a += in_a ? in_a : 1;
+    b += in_b ? in_b : 1;
+  }
+  return is_same;
+}
+
+/* Sets for each line whether its shape stays.  length[i][k] is the length of the longest common subsequence of the lines from i and
+ * from k on.  Returns false if memory runs out. */
 static bool
 mark(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
 {
   uint32_t first = 0, last_a = a->count, last_b = b->count;
-  for (; first < a->count && first < b->count && same(a->at[first], b->at[first]); first++)
+  for (; first < a->count && first < b->count && same_shape(a->at[first], b->at[first]); first++)
     keeps_a[first] = keeps_b[first] = true;
-  while (last_a > first && last_b > first && same(a->at[last_a - 1], b->at[last_b - 1]))
+  while (last_a > first && last_b > first && same_shape(a->at[last_a - 1], b->at[last_b - 1]))
     keeps_a[--last_a] = keeps_b[--last_b] = true;
   const uint32_t n = last_a - first, m = last_b - first;
   const uint64_t cells = ((uint64_t)n + 1) * (m + 1);
@@ -53,11 +133,11 @@ mark(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
 #define LENGTH(i, k) length[(size_t)(i) * (m + 1) + (k)]
   for (uint32_t i = n; i-- > 0;)
     for (uint32_t k = m; k-- > 0;)
-      LENGTH(i, k) = same(a->at[first + i], b->at[first + k]) ? LENGTH(i + 1, k + 1) + 1
-                     : LENGTH(i + 1, k) > LENGTH(i, k + 1)    ? LENGTH(i + 1, k)
-                                                              : LENGTH(i, k + 1);
+      LENGTH(i, k) = same_shape(a->at[first + i], b->at[first + k]) ? LENGTH(i + 1, k + 1) + 1
+                     : LENGTH(i + 1, k) > LENGTH(i, k + 1)          ? LENGTH(i + 1, k)
+                                                                    : LENGTH(i, k + 1);
   for (uint32_t i = 0, k = 0; i < n && k < m;) {
-    if (same(a->at[first + i], b->at[first + k]))
+    if (same_shape(a->at[first + i], b->at[first + k]))
       keeps_a[first + i++] = keeps_b[first + k++] = true;
     else if (LENGTH(i + 1, k) >= LENGTH(i, k + 1))
       i++;
@@ -67,6 +147,28 @@ mark(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
 #undef LENGTH
   free(length);
   return true;
+}
+
+/* Keeps only the pairs of lines that use the same values.  Returns false if memory runs out. */
+static bool
+compare_values(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
+{
+  renumbering r = {0};
+  bool failed = false;
+  for (uint32_t i = 0, k = 0; i < a->count && k < b->count && !failed;) {
+    if (!keeps_a[i]) {
+      i++;
+    } else if (!keeps_b[k]) {
+      k++;
+    } else {
+      if (!same_values(a->at[i], b->at[k], &r, &failed))
+        keeps_a[i] = keeps_b[k] = false;
+      i++;
+      k++;
+    }
+  }
+  free(r.now);
+  return !failed;
 }
 
 static vyre_status
@@ -98,8 +200,10 @@ print_marked(const lines *a, const lines *b, const bool *keeps_a, const bool *ke
     if (is_shown && !is_open)
       VYRE_TRY(vyre_bytes_printf(out, "@@ -%u +%u @@\n", i + 1, k + 1));
     is_open = is_shown;
-    if (is_shown)
-      VYRE_TRY(print_line(goes ? '-' : comes ? '+' : ' ', comes ? b->at[k] : a->at[i], out));
+    if (is_shown && goes)
+      VYRE_TRY(print_line('-', a->at[i], out));
+    else if (is_shown)
+      VYRE_TRY(print_line(comes ? '+' : same(a->at[i], b->at[k]) ? ' ' : '~', b->at[k], out));
     since = goes || comes ? 0 : since + (since < AROUND);
     i += !comes;
     k += !goes;
@@ -114,7 +218,7 @@ diff_lines(const char *was, const char *is, vyre_bytes *out)
   const bool is_split = split(was, &a) && split(is, &b);
   bool *keeps_a = calloc(a.count + 1, 1), *keeps_b = calloc(b.count + 1, 1);
   vyre_status status = VYRE_OK;
-  if (!is_split || !keeps_a || !keeps_b || !mark(&a, &b, keeps_a, keeps_b))
+  if (!is_split || !keeps_a || !keeps_b || !mark(&a, &b, keeps_a, keeps_b) || !compare_values(&a, &b, keeps_a, keeps_b))
     status = VYRE_OUT_OF_MEMORY("to compare texts");
   else
     status = print_marked(&a, &b, keeps_a, keeps_b, out);

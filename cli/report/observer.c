@@ -191,7 +191,8 @@ roundtrip(const char *by, const vyre_observation *at, const vyre_bytes *text)
 
 /* -------------------------------------------------------------------------------------------------------------------------- */
 
-/* Returns whether a heading is printed.  *out_whole is whether the module is printed, too. */
+/* Returns whether a heading is printed.  *out_whole is whether the module is printed, too.  -print-changed prints the heading of a
+ * run without changes only with -v. */
 static bool
 is_printed(const tool_options *o, const vyre_observation *at, bool *out_whole)
 {
@@ -203,7 +204,7 @@ is_printed(const tool_options *o, const vyre_observation *at, bool *out_whole)
   if (o->print_after_all || is_named(&o->print_after, at))
     return true;
   *out_whole = at->changed;
-  return o->print_changed != NULL;
+  return o->print_changed != NULL && (at->changed || o->is_verbose);
 }
 
 /* Serves all options that print, keep or compare the module's text. */
