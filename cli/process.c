@@ -41,6 +41,7 @@ typedef struct source {
   const char *path; /* for messages */
   vyre_bytes bytes;
   bool is_read;
+  vyre_input_kind kind; /* for variants */
   vyre_glsl_options glsl;
   vyre_diagnostics diagnostics;
   vyre_bytes *said;    /* for process_print */
@@ -162,7 +163,8 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   vyre_report_stop(w->report, &watch);
   if (glslang && w->report) /* reading begins with it */
     vyre_report_add_time(w->report, "glslang", watch.wall, glslang);
-  VYRE_TRY(specialize(p->options, module, from->path));
+  if (!p->options->variants.count)
+    VYRE_TRY(specialize(p->options, 0, module, from->path));
   vyre_stopwatch_start(&watch, NULL, "(verify)");
   if (w->kind == VYRE_INPUT_VIR) /* other kinds are verified when they are read */
     VYRE_TRY(check_input(module, from, &options));
@@ -245,8 +247,7 @@ static bool
 is_copied(const process *p, vyre_input_kind kind)
 {
   const tool_options *o = p->options;
-  return !p->pipeline && !o->strip && !o->exact_floats && !o->spec.count && !o->spec_of_file.count && !o->freeze_spec &&
-         kind != VYRE_INPUT_VIR && kind != VYRE_INPUT_VIR0;
+  return !p->pipeline && !o->strip && !o->exact_floats && !is_specialized(o) && kind != VYRE_INPUT_VIR && kind != VYRE_INPUT_VIR0;
 }
 
 static vyre_status export(const process *p, const vyre_module *module, work *w, const source *from)
@@ -303,7 +304,7 @@ find_cached(const process *p, work *w, source *from)
   vyre_stopwatch_start(&watch, NULL, "(cache)");
   vyre_status status = read_file(p, w, from);
   if (!status)
-    from->key = output_cache_key(p->cache, p->options, w->path, &from->bytes);
+    from->key = output_cache_key(p->cache, p->options, w->path, w->variant, &from->bytes);
   const bool is_there = !status && output_cache_find(p->cache, &from->key, w);
   vyre_status_free(status); /* reading reports it again */
   if (is_there)
@@ -317,7 +318,7 @@ keep_cached(const process *p, const work *w, const source *from)
 {
   if (!p->cache || w->status)
     return;
-  const output_key now = output_cache_key(p->cache, p->options, w->path, &from->bytes);
+  const output_key now = output_cache_key(p->cache, p->options, w->path, w->variant, &from->bytes);
   if (memcmp(now.hash, from->key.hash, sizeof now.hash) == 0)
     output_cache_keep(p->cache, &now, w);
 }
@@ -363,6 +364,64 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
   }
   vyre_report_add_input(w->report, w->path, &watch);
   vyre_module_clear(module);
+  guard_input(NULL);
+}
+
+/* ---- variants ------------------------------------------------------------------------------------------------------------ */
+
+/* Makes a variant of the input.  The first one that is not cached reads the input into p->module and sets *is_read.  Returns false
+ * if the input cannot be read. */
+static bool
+process_variant(const process *p, work *w, source *from, bool *is_read)
+{
+  vyre_stopwatch watch;
+  vyre_module *copy = NULL;
+  vyre_stopwatch_start(&watch, NULL, "(input)");
+  if (from->page)
+    w->status = page_begin(from->page, from->path);
+  if (w->status || find_cached(p, w, from))
+    return true;
+  if (!*is_read) {
+    w->status = read_input(p, p->module, w, from);
+    from->kind = w->kind;
+  }
+  if (w->status)
+    return false;
+  *is_read = true;
+  w->kind = from->kind;
+  w->status = vyre_module_clone(p->module, &copy);
+  if (!w->status)
+    w->status = specialize(p->options, w->variant, copy, from->path);
+  if (!w->status)
+    w->status = run_input(p, copy, w, from);
+  w->status = vyre_status_note(w->status, "variant '%s'", p->options->variants.items[w->variant].name);
+  keep_cached(p, w, from);
+  vyre_module_destroy(copy);
+  vyre_report_add_input(w->report, w->path, &watch);
+  return true;
+}
+
+/* Makes the variants of one input, which is compiled and read once.  If it cannot be read, the first variant has the message. */
+static void
+process_variants(const process *p, work *works, uint32_t count)
+{
+  source from = {0};
+  const work *failed = NULL;
+  bool is_read = false;
+  guard_input(p->is_apart ? NULL : works[0].path);
+  for (uint32_t i = 0; i < count; i++) {
+    work *w = &works[i];
+    if (w->is_left_out)
+      continue;
+    find_source(p, w, &w->said, &from);
+    if (failed)
+      w->told = (int)vyre_status_code(failed->status);
+    else if (!process_variant(p, w, &from, &is_read))
+      failed = w;
+  }
+  vyre_module_clear(p->module);
+  vyre_bytes_free(&from.bytes);
+  vyre_bytes_free(&from.words);
   guard_input(NULL);
 }
 
@@ -488,6 +547,10 @@ add_input(together *b, uint32_t index)
 void
 process_inputs(const process *p, work *works, uint32_t count, bool at_once)
 {
+  if (p->options->variants.count) {
+    process_variants(p, works, count);
+    return;
+  }
   together b = {.process = p, .works = works, .sources = calloc(count, sizeof(*b.sources))};
   b.members = calloc(count, sizeof(*b.members));
   for (uint32_t i = 0; i < count; i++) {

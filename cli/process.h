@@ -20,6 +20,7 @@ typedef struct work {
   const char *path;                            /* borrowed */
   vyre_report *report;                         /* owned, NULL without reports */
   vyre_bytes said, output, notes[NOTE__COUNT]; /* said: messages */
+  uint32_t variant;                            /* its index among the variants, 0 without them */
   vyre_input_kind kind;
   vyre_status status;
   int told; /* the exit code of a failure whose message is in `said` */

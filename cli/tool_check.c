@@ -161,9 +161,13 @@ options_check(const tool_options *o)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir are both given\nFix: give one of them");
   if (o->output && archives_is_name(o->output))
     VYRE_TRY(check_archive(o));
-  else if (o->inputs.count > 1 && !o->outdir && !o->in_place && !o->list_inputs)
+  else if (o->inputs.count > (o->variants.count ? o->variants.count : 1) && !o->outdir && !o->in_place && !o->list_inputs)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, but one output\nFix: write the outputs into a folder with -outdir=DIR",
-                      o->inputs.count);
+                      o->variants.count ? o->inputs.count / o->variants.count : o->inputs.count);
+  if (o->variants.count && ((!o->outdir && (!o->output || strcmp(o->output, "-") == 0 || archives_is_name(o->output))) ||
+                            o->batch.text || o->bisect || o->reduce || o->depfile || o->dep_target))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-variants needs -o FILE or -outdir, and no -batch, -bisect, -reduce, -MF or -MT\n"
+                                       "Fix: name a file or a folder for the outputs, and leave out the other options");
   if (o->in_place && !o->output && !o->outdir)
     for (uint32_t i = 0; i < o->inputs.count; i++)
       if (strcmp(o->inputs.names[i], "-") == 0 || archives_path(&o->archives, o->inputs.names[i]))

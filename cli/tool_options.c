@@ -152,6 +152,14 @@ static const option_row options[] = {
      "FILE",
      "set defaults by a JSON object of names or ids, {\"0\": 64, \"WAVES\": true}. An input may lack constants of the file",
      OPTION_POSIX},
+    {.name = "variants",
+     OPTION_TEXT,
+     AT(variants_file),
+     "FILE",
+     "write a variant of each input for each member of a JSON object, {\"small\": {\"0\": 64}, \"large\": {\"0\": 256}}. OUT.spv "
+     "becomes "
+     "OUT.small.spv and OUT.large.spv",
+     OPTION_POSIX},
     {.name = "freeze-spec",
      OPTION_FLAG,
      AT(freeze_spec),
@@ -423,6 +431,19 @@ static const option_table table = {
     .files = AT(responses),
     .other = spirv_opt_add_flag};
 
+/* Repeats each input for each variant. */
+static vyre_status
+expand_variants(tool_options *o)
+{
+  name_list all = {0};
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < o->inputs.count * o->variants.count && !status; i++)
+    status = name_list_append(&all, o->inputs.names[i / o->variants.count]);
+  free(o->inputs.names);
+  o->inputs = all;
+  return status;
+}
+
 /* Returns the number of threads of an option: 1 if it is absent, one for each processor if its value is 0. */
 static uint32_t
 count_threads(const option_number *number)
@@ -446,6 +467,10 @@ options_parse(int argc, char **argv, tool_options *out)
   VYRE_TRY(specialize_check(&out->spec));
   if (out->spec_file)
     VYRE_TRY(spec_file_read(out->spec_file, &out->spec_of_file, &out->responses));
+  if (out->variants_file) {
+    VYRE_TRY(variants_read(out->variants_file, &out->variants, &out->responses));
+    VYRE_TRY(expand_variants(out));
+  }
   VYRE_TRY(option_glsl_fill(&out->glsl, &out->compile));
   out->compile.debug_source = out->debug_source;
   out->compile.debug_info = out->debug_info || out->debug_source;
@@ -487,6 +512,7 @@ options_free(tool_options *o)
   archives_close(&o->archives);
   option_table_free(&table, o);
   free(o->spec_of_file.names);
+  variants_free(&o->variants);
   vyre_bytes_free(&o->others);
 }
 

@@ -15,15 +15,27 @@
 #define MOST_THREADS 256u
 #define MOST_BATCH   1000000u
 
+/* A variant of -variants. */
+typedef struct spec_variant {
+  const char *name;
+  name_list values; /* "NAME=VALUE" */
+} spec_variant;
+
+typedef struct spec_variants {
+  spec_variant *items; /* owned */
+  uint32_t count, capacity;
+} spec_variants;
+
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
       *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *opt_bisect, *bisect,
-      *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *help;
+      *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *variants_file, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* pass_timeout in seconds, 0 without a limit */
   name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, inputs;
   option_glsl glsl;
   option_device on;
   option_texts responses;
+  spec_variants variants;         /* of variants_file; then `inputs` has each input once for each variant */
   archives archives;              /* of the inputs */
   vyre_bytes others;              /* the pipeline of the flags of spirv-opt, owned */
   vyre_stats_format stats_format; /* parsed from stats */

@@ -18,6 +18,13 @@ spec_file_read(const char *path, name_list *values, option_texts *texts)
   return absent("spec-file");
 }
 
+vyre_status
+variants_read(const char *path, spec_variants *out, option_texts *texts)
+{
+  (void)path, (void)out, (void)texts;
+  return absent("variants");
+}
+
 bool
 tool_watch(int argc, char **argv, tool *t, int *out_code)
 {

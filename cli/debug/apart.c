@@ -81,7 +81,8 @@ tool_create_report(const tool *t, vyre_report **out)
 static _Noreturn void
 process_isolated(tool *t, uint32_t index, const isolation *of)
 {
-  t->works[index] = (work){.path = t->works[index].path}; /* the input may have been processed before */
+  t->works[index] =
+      (work){.path = t->works[index].path, .variant = t->works[index].variant}; /* the input may have been processed before */
   t->isolated = of->process.more;
   t->isolated_output = of->output;
   t->isolated_notes = of->notes;
@@ -288,7 +289,7 @@ tool_attempt(tool *t, uint32_t index, tool_change change, const void *user, work
 {
   isolation of = {0};
   int ended;
-  *out = (work){.path = t->works[index].path};
+  *out = (work){.path = t->works[index].path, .variant = t->works[index].variant};
   vyre_status status = begin_isolated(t, index, change, user, &of);
   if (!status) {
     while (waitpid(of.process.pid, &ended, t->options.pass_timeout.value ? WNOHANG : 0) != of.process.pid) {

@@ -169,6 +169,8 @@ next_count(const tool *t)
   const name_list *inputs = &t->options.inputs;
   const uint32_t threads = t->options.threads, share = inputs->count / threads + (inputs->count % threads != 0);
   const uint32_t left = t->end - t->begun, fair = share < left ? share : left;
+  if (t->options.variants.count && left >= t->options.variants.count && !t->isolations && !t->isolated)
+    return t->options.variants.count;
   const uint32_t most = t->options.batch_most < fair ? t->options.batch_most : fair;
   uint32_t count = 0;
   for (uint64_t bytes = 0; count < most && bytes < BATCH_BYTES; count++)
@@ -267,7 +269,9 @@ prepare_inputs(tool *t)
   if (!t->works)
     return VYRE_OUT_OF_MEMORY("for the inputs");
   for (uint32_t i = 0; i < inputs->count; i++)
-    t->works[i] = (work){.path = inputs->names[i], .is_left_out = t->left_out && t->left_out[i]};
+    t->works[i] = (work){.path = inputs->names[i],
+                         .variant = t->options.variants.count ? i % t->options.variants.count : 0,
+                         .is_left_out = t->left_out && t->left_out[i]};
   t->end = inputs->count;
   VYRE_TRY(archive_output_begin(&t->options.archives, t->options.output, inputs->names[0], &t->archive));
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));

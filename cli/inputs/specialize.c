@@ -10,6 +10,14 @@
 
 #include "vyre/passmgr.h"
 
+void
+variants_free(spec_variants *v)
+{
+  for (uint32_t i = 0; i < v->count; i++)
+    free(v->items[i].values.names);
+  free(v->items);
+}
+
 vyre_status
 specialize_check(const name_list *values)
 {
@@ -99,14 +107,30 @@ check_converted(vyre_module *module, const char *path)
   return VYRE_OK;
 }
 
-vyre_status
-specialize(const tool_options *o, vyre_module *module, const char *path)
+/* Sets the values that a file gives. */
+static vyre_status
+set_optional(const name_list *values, vyre_module *module, const char *path)
 {
-  if (!o->spec.count && !o->spec_of_file.count && !o->freeze_spec)
+  for (uint32_t i = 0; i < values->count; i++)
+    VYRE_TRY(set_default(module, values->names[i], path, &(bool){false}));
+  return VYRE_OK;
+}
+
+bool
+is_specialized(const tool_options *o)
+{
+  return o->spec.count || o->spec_of_file.count || o->variants.count || o->freeze_spec;
+}
+
+vyre_status
+specialize(const tool_options *o, uint32_t variant, vyre_module *module, const char *path)
+{
+  if (!is_specialized(o))
     return VYRE_OK;
   VYRE_TRY(check_converted(module, path));
-  for (uint32_t i = 0; i < o->spec_of_file.count; i++)
-    VYRE_TRY(set_default(module, o->spec_of_file.names[i], path, &(bool){false}));
+  VYRE_TRY(set_optional(&o->spec_of_file, module, path));
+  if (o->variants.count)
+    VYRE_TRY(set_optional(&o->variants.items[variant].values, module, path));
   for (uint32_t i = 0; i < o->spec.count; i++) {
     bool found = false;
     VYRE_TRY(set_default(module, o->spec.names[i], path, &found));

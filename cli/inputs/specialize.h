@@ -6,14 +6,21 @@
 
 #include "cli/tool_options.h"
 
+/* Reads the file of -variants: a JSON object of names and their values, {"small": {"0": 64}, "large": {"0": 256}}.  Returns USAGE
+ * if the file cannot be read, is not such an object, or a name does not fit into a file's name. */
+VYRE_MUST_USE vyre_status variants_read(const char *path, spec_variants *out, option_texts *texts);
+void variants_free(spec_variants *variants);
 /* Reads a file of values: a JSON object of names or ids, {"0": 64, "USE_WAVES": true}.  Appends "NAME=VALUE" for each member.
  * Returns USAGE if the file cannot be read or is not such an object. */
 VYRE_MUST_USE vyre_status spec_file_read(const char *path, name_list *values, option_texts *texts);
 /* Returns USAGE if an argument of -spec is not NAME=VALUE. */
 VYRE_MUST_USE vyre_status specialize_check(const name_list *values);
-/* Sets the defaults of the module's specialization constants, and with -freeze-spec makes all of them constants.  The module is
- * sealed, and is sealed again.  Returns INPUT if the module lacks a constant that -spec names, if a value does not fit the type, or
- * if a part of the module is not converted.  Constants that only the file names may be missing.  O(rows). */
-VYRE_MUST_USE vyre_status specialize(const tool_options *options, vyre_module *module, const char *path);
+/* Returns whether a module is specialized. */
+bool is_specialized(const tool_options *options);
+/* Sets the defaults of the module's specialization constants, and with -freeze-spec makes all of them constants.  `variant` is the
+ * index of a variant, whose values count more than those of -spec-file.  The module is sealed, and is sealed again.  Returns INPUT
+ * if the module lacks a constant that -spec names, if a value does not fit the type, or if a part of the module is not converted.
+ * Constants that only a file names may be missing.  O(rows). */
+VYRE_MUST_USE vyre_status specialize(const tool_options *options, uint32_t variant, vyre_module *module, const char *path);
 
 #endif

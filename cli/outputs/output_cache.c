@@ -96,6 +96,8 @@ output_cache_begin(const tool_options *options, const vyre_registry *registry, c
     status = options_print_shaping(options, &given);
   if (!status && options->cost_model)
     status = add_file(&h, options->cost_model);
+  if (!status && options->variants_file)
+    status = add_file(&h, options->variants_file);
   if (!status && options->spec_file)
     status = add_file(&h, options->spec_file);
   if (!status) {
@@ -155,7 +157,7 @@ add_include(void *user, const char *path, const char *text, bool is_sure)
 }
 
 output_key
-output_cache_key(const output_cache *cache, const tool_options *options, const char *path, const vyre_bytes *text)
+output_cache_key(const output_cache *cache, const tool_options *options, const char *path, uint32_t variant, const vyre_bytes *text)
 {
   hasher h;
   including to = {&h, true};
@@ -163,6 +165,7 @@ output_cache_key(const output_cache *cache, const tool_options *options, const c
   const vyre_input_kind kind = vyre_input_detect_as(path, text->data, text->size, options->compile.language);
   hasher_begin(&h);
   hasher_add(&h, cache->base, sizeof cache->base);
+  hasher_add(&h, &variant, sizeof variant);
   hasher_add_text(&h, path); /* lines and messages contain it */
   hasher_add_text(&h, output_words[outputs_form(options, kind)]);
   hasher_add(&h, text->data, text->size);

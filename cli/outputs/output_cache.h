@@ -27,7 +27,8 @@ typedef struct output_key {
   bool is_known;
 } output_key;
 
-output_key output_cache_key(const output_cache *cache, const tool_options *options, const char *path, const vyre_bytes *text);
+output_key output_cache_key(const output_cache *cache, const tool_options *options, const char *path, uint32_t variant,
+                            const vyre_bytes *text);
 /* Finds the output and its messages.  Returns whether they are cached. */
 bool output_cache_find(const output_cache *cache, const output_key *key, work *w);
 void output_cache_keep(const output_cache *cache, const output_key *key, const work *w);

@@ -94,7 +94,15 @@ common_folder(const char *a, const char *b)
   return folder;
 }
 
-/* Sets the place of each input: its path after the folders that all inputs share, without the extension. */
+/* Returns the name of the input's variant after a point, or "". */
+static const char *
+variant_of(const tool_options *o, uint32_t input, const char **name)
+{
+  *name = o->variants.count ? o->variants.items[input % o->variants.count].name : "";
+  return o->variants.count ? "." : "";
+}
+
+/* Sets the place of each input: its path after the folders that all inputs share, without the extension, with the variant. */
 static vyre_status
 find_places(outputs *o)
 {
@@ -115,6 +123,14 @@ find_places(outputs *o)
       *dot = '\0';
     if (stage > VYRE_STAGE_COMPUTE && !vyre_glsl_stage_of(base)) /* keeps a.vert and a.frag apart */
       *dot = '.';
+    const char *variant, *point = variant_of(o->options, i, &variant);
+    const size_t size = strlen(o->places[i]) + strlen(variant) + 2;
+    char *whole = malloc(size);
+    if (!whole)
+      return VYRE_OUT_OF_MEMORY("for the outputs' names");
+    snprintf(whole, size, "%s%s%s", o->places[i], point, variant);
+    free(o->places[i]);
+    o->places[i] = whole;
   }
   return VYRE_OK;
 }
@@ -327,6 +343,19 @@ outputs_prepare(const tool_options *options, outputs *out)
   return check_inputs_stay(out);
 }
 
+/* Returns OUT.variant.spv for -o OUT.spv, owned by the caller, or NULL if memory runs out. */
+static char *
+name_variant(const tool_options *o, uint32_t input)
+{
+  const char *slash = strrchr(o->output, '/'), *name = slash ? slash + 1 : o->output, *end = *name ? strrchr(name + 1, '.') : NULL;
+  const char *variant, *point = variant_of(o, input, &variant);
+  const size_t stem = end ? (size_t)(end - o->output) : strlen(o->output), size = strlen(o->output) + strlen(variant) + 2;
+  char *out = malloc(size);
+  if (out)
+    snprintf(out, size, "%.*s%s%s%s", (int)stem, o->output, point, variant, end ? end : "");
+  return out;
+}
+
 bool
 outputs_replace_inputs(const tool_options *o)
 {
@@ -339,6 +368,10 @@ outputs_choose(outputs *o, uint32_t input, vyre_input_kind kind, const char **ou
   const tool_options *options = o->options;
   const output_form form = outputs_form(options, kind);
   *out = options->output ? options->output : "-";
+  if (options->variants.count && !options->outdir) {
+    *out = o->names[input] = name_variant(options, input);
+    return *out ? VYRE_OK : VYRE_OUT_OF_MEMORY("for an output's name");
+  }
   if (outputs_replace_inputs(options)) {
     *out = options->inputs.names[input];
     if ((kind == VYRE_INPUT_SPIRV && form == OUTPUT_SPIRV) || (kind == VYRE_INPUT_VIR && form == OUTPUT_VIR) ||
