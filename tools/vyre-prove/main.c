@@ -190,14 +190,16 @@ report_refuted(question *q, FILE *report)
 
 /* The verdict on a rule. */
 typedef struct judged {
-  bool holds, unknown; /* unknown: z3 left a question open */
-  char *report;        /* owned */
+  bool holds;   /* not refuted */
+  bool unknown; /* z3 left a question open */
+  bool open;    /* one of these questions has several lanes, so it cannot be evaluated */
+  char *report; /* owned */
 } judged;
 
 static judged
 judge(const rules_rule *rule, question *questions, const answer *answers, uint32_t count, uint64_t points)
 {
-  judged made = {true, false, NULL};
+  judged made = {.holds = true};
   size_t size;
   FILE *report = open_memstream(&made.report, &size);
   if (!report)
@@ -211,10 +213,14 @@ judge(const rules_rule *rule, question *questions, const answer *answers, uint32
     if (answers[i] != UNKNOWN)
       continue;
     made.unknown = true;
+    if (questions[i].lanes > 1) {
+      made.open = true;
+      continue;
+    }
     FILE *point = open_memstream(&where, &size);
     if (!point)
       abort();
-    made.holds = questions[i].lanes == 1 && question_check(&questions[i], points, point);
+    made.holds = question_check(&questions[i], points, point);
     fclose(point);
     if (!made.holds) {
       fprintf(report, "refuted: %s (line %u), ", rule->name, rule->line);
@@ -388,22 +394,21 @@ count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *
     return;
   }
   fputs(j->report, stderr);
-  r->holds[i] = j->holds;
+  r->holds[i] = j->holds && !(o->update && j->open);
   r->points[i] = j->unknown ? o->points.value : 0;
   if (!j->holds) {
     r->refuted++;
   } else if (!j->unknown) {
     r->proven++;
-  } else if (o->update) {
+  } else if (o->update && !j->open) {
     r->checked++;
-  } else if (known && ledger_has(known, rule, &points)) {
+  } else if (!o->update && known && ledger_has(known, rule, &points)) {
     r->checked += points != 0;
     r->proven += points == 0;
   } else {
-    fprintf(stderr,
-            "open: %s (line %u): z3 has no answer within %llu\nFix: run scripts/prove.sh, which has a higher limit and writes the "
-            "ledger\n",
-            rule->name, rule->line, (unsigned long long)o->limit.value);
+    fprintf(stderr, "open: %s (line %u): z3 has no answer within %llu%s\nFix: %s\n", rule->name, rule->line,
+            (unsigned long long)o->limit.value, j->open ? ", and questions about several lanes cannot be evaluated" : "",
+            o->update ? "raise -limit" : "run scripts/prove.sh, which has a higher limit and writes the ledger");
     r->open++;
   }
 }
