@@ -4,6 +4,7 @@
 #include "bench.h"
 
 #include "base/clock.h"
+#include "cli/options/console.h"
 #include "program.h"
 #include "vyre/ptx.h"
 #include "vyre/spirv.h"
@@ -41,55 +42,84 @@ bench_allocate(size_t count, size_t size)
   return memory;
 }
 
+const vyre_target_ops *
+bench_target(const char *name)
+{
+  const vyre_target_ops *ops = vyre_target_find(name);
+  if (!ops)
+    bench_check(VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%.100s'\nFix: choose cpu, vulkan or cuda", name));
+  return ops;
+}
+
 /* ---- arguments ----------------------------------------------------------------------------------------------------------- */
 
-bool
-bench_text(const char *argument, const char *name, const char **out)
+void
+bench_parse_rows(const bench_usage *usage, int count, char **arguments, void *fields)
 {
-  const size_t length = strlen(name);
-  if (strncmp(argument, name, length) != 0)
-    return false;
-  *out = argument + length;
-  return true;
+  char form[64];
+  snprintf(form, sizeof form, "[options]%s%s", usage->files ? " " : "", usage->files ? usage->files : "");
+  const option_table table = {.program = bench_name,
+                              .usage = form,
+                              .about = usage->about,
+                              .after = "bench/README.md describes the tables.\n",
+                              .rows = usage->rows,
+                              .count = usage->count,
+                              .inputs = offsetof(bench_line, files),
+                              .files = offsetof(bench_line, texts)};
+  const bench_line *line = fields;
+  bench_check(option_table_parse(&table, count, arguments, fields));
+  if (line->help) {
+    bench_check(console_help(&table, line->help, VYRE_VERSION));
+    exit(console_end(bench_name, VYRE_OK, 0));
+  }
+  if (line->files.count && !usage->files)
+    bench_check(VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not an option\nFix: -help lists the options", line->files.names[0]));
+  if (!line->files.count && usage->needs_files)
+    bench_check(VYRE_ERROR(VYRE_CODE_USAGE, "no files\nFix: give the shaders to measure; -help lists the options"));
 }
 
-bool
-bench_number(const char *argument, const char *name, uint32_t least, uint32_t most, uint32_t *out)
-{
-  const char *text;
-  char *end;
-  if (!bench_text(argument, name, &text))
-    return false;
-  const unsigned long value = strtoul(text, &end, 10);
-  if (end == text || *end || value < least || value > most)
-    return false;
-  *out = (uint32_t)value;
-  return true;
-}
-
-static bool
-read_size(const char *argument, const char *name, uint32_t *out)
-{
-  return bench_number(argument, name, 1, 1000000000, out);
-}
+/* The fields of the options of benchmarks with sizes. */
+typedef struct sizes_line {
+  bench_line line;
+  option_number rounds, min, max, program;
+  const char *only;
+} sizes_line;
 
 void
 bench_parse(int count, char **arguments, bench_options *options)
 {
+  enum { MOST = 1000000000 };
+#define SIZE(field, text)                                                                                        \
+  {                                                                                                              \
+    .name = #field, OPTION_NUMBER, offsetof(sizes_line, field), "N", text, OPTION_LAST, .least = 1, .most = MOST \
+  }
+  const option_row rows[] = {
+      SIZE(rounds, "measure at most N rounds; above 101 is 101, and large sizes have fewer"),
+      SIZE(min, "begin with this size"),
+      SIZE(max, "end with this size"),
+      {.name = "only", OPTION_TEXT, offsetof(sizes_line, only), "CASE", "measure only cases whose names contain CASE", OPTION_LAST},
+      BENCH_HELP_ROWS,
+      SIZE(program, "fill the module with programs of N rows"),
+  };
+#undef SIZE
+  const bench_usage usage = {.about = options->about,
+                             .files = options->takes_files ? "[FILE.spv...]" : NULL,
+                             .rows = rows,
+                             .count = sizeof rows / sizeof *rows - !options->program};
+  sizes_line line = {.rounds = {.value = options->rounds},
+                     .min = {.value = options->min},
+                     .max = {.value = options->max},
+                     .program = {.value = options->program},
+                     .only = options->only};
   mallopt(M_MMAP_THRESHOLD, 32 << 20); /* as vyre-passmgr does; the peers in this process use it too */
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  for (int i = 1; i < count; i++) {
-    const char *argument = arguments[i];
-    if (!bench_text(argument, "-only=", &options->only) && !read_size(argument, "-rounds=", &options->rounds) &&
-        !read_size(argument, "-min=", &options->min) && !read_size(argument, "-max=", &options->max) &&
-        !(options->program && read_size(argument, "-program=", &options->program))) {
-      fprintf(stderr, "usage: %s [-rounds=N] [-min=%s] [-max=%s] [-only=CASE]%s\n", arguments[0], options->unit, options->unit,
-              options->program ? " [-program=ROWS]" : "");
-      exit(VYRE_CODE_USAGE);
-    }
-  }
-  if (options->rounds > BENCH_MOST_ROUNDS)
-    options->rounds = BENCH_MOST_ROUNDS;
+  bench_parse_rows(&usage, count, arguments, &line);
+  options->rounds = line.rounds.value < BENCH_MOST_ROUNDS ? (uint32_t)line.rounds.value : BENCH_MOST_ROUNDS;
+  options->min = (uint32_t)line.min.value;
+  options->max = (uint32_t)line.max.value;
+  options->program = (uint32_t)line.program.value;
+  options->only = line.only;
+  options->files = line.line.files;
 }
 
 /* ---- times --------------------------------------------------------------------------------------------------------------- */

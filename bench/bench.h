@@ -8,6 +8,7 @@
 #ifndef VYRE_BENCH_H
 #define VYRE_BENCH_H
 
+#include "cli/options/option_table.h"
 #include "vyre/passmgr.h"
 #include "vyre/target.h"
 
@@ -23,11 +24,14 @@ typedef struct bench_case {
 } bench_case;
 
 typedef struct bench_options {
+  const char *about; /* the purpose, a line of -help */
   uint32_t rounds;   /* at most; large sizes have fewer, at least 3 */
   uint32_t min, max; /* sizes: powers of ten in this range */
   const char *only;  /* part of the names of the cases to run, or NULL for all */
   const char *unit;  /* unit of sizes: "rows" */
   uint32_t program;  /* rows of each program, by -program=N; 0 if there is no such option */
+  bool takes_files;  /* the command line may end with files */
+  name_list files;
   double most_slope; /* limit of the slope from the least size to the greatest, or 0 */
 } bench_options;
 
@@ -41,12 +45,35 @@ uint64_t bench_median(uint64_t *times, size_t count);
 void bench_check(vyre_status status);
 /* Returns zeroed memory.  Exits if an allocation fails. */
 void *bench_allocate(size_t count, size_t size);
-/* Read an argument "-name=TEXT", or "-name=N" with a number from `least` to `most`.  Return false for other arguments. */
-bool bench_text(const char *argument, const char *name, const char **out);
-bool bench_number(const char *argument, const char *name, uint32_t least, uint32_t most, uint32_t *out);
-/* Reads -rounds=N -min=N -max=N -only=NAME, and -program=N if options->program is set.  Prints the usage and exits with 2 for
- * other arguments. */
+/* Returns the target of that name.  Exits with 2 after a message if there is none. */
+const vyre_target_ops *bench_target(const char *name);
+
+/* ---- command lines --------------------------------------------------------------------------------------------------------- */
+
+/* The first member of the fields of a benchmark's options. */
+typedef struct bench_line {
+  const char *help;
+  name_list files;
+  option_texts texts;
+} bench_line;
+
+#define BENCH_HELP_ROWS OPTION_HELP_ROWS(offsetof(bench_line, help))
+
+typedef struct bench_usage {
+  const char *about; /* the purpose, a line of -help */
+  const char *files; /* "[FILE.spv...]"; NULL if there are none */
+  bool needs_files;
+  const option_row *rows;
+  size_t count;
+} bench_usage;
+
+/* Parses the command line into `fields`, which begin with a bench_line and hold the defaults.  Prints the help and exits with 0 for
+ * -help.  Exits with 2 after a message if the command line is wrong. */
+void bench_parse_rows(const bench_usage *usage, int count, char **arguments, void *fields);
+/* Parses the options of benchmarks with sizes: -rounds=N -min=N -max=N -only=NAME, and -program=N if options->program is set. */
 void bench_parse(int count, char **arguments, bench_options *options);
+
+/* ---- runs ------------------------------------------------------------------------------------------------------------------ */
 
 /* Runs the cases and prints a table.  Each size and case has the median, the spread (from the first to the third quartile,
  * divided by the median) and units a second.  `x base` is the time divided by that of the case `baseline`.  The slope is the

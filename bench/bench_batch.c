@@ -137,31 +137,66 @@ static void
 open_device(bench *b, const char *name)
 {
   const vyre_target_options one_thread = {.threads = 1};
-  const vyre_target_ops *target = vyre_target_find(name);
-  if (!target)
-    bench_check(VYRE_ERROR(VYRE_CODE_USAGE, "unknown target '%.100s'\nFix: choose cpu, vulkan or cuda", name));
-  bench_check(vyre_device_open(target, &one_thread, NULL, &b->device));
+  bench_check(vyre_device_open(bench_target(name), &one_thread, NULL, &b->device));
 }
+
+/* ---- the command line -------------------------------------------------------------------------------------------------- */
+
+typedef struct command_line {
+  bench_line line;
+  const char *passes, *target;
+  option_number rows, rounds;
+} command_line;
+
+#define AT(field) offsetof(command_line, field)
+
+static const option_row option_rows[] = {
+    {.name = "passes", OPTION_TEXT, AT(passes), "PIPELINE", "run this pipeline. Default: default<O2>", OPTION_LAST},
+    {.name = "target", OPTION_TEXT, AT(target), "NAME", "run passes on this target. Default: plain C", OPTION_LAST},
+    {.name = "rows",
+     OPTION_NUMBER,
+     AT(rows),
+     "N",
+     "limit a batch to N rows. Default: the limit of the device",
+     OPTION_LAST,
+     .least = 1,
+     .most = UINT32_MAX},
+    {.name = "rounds",
+     OPTION_NUMBER,
+     AT(rounds),
+     "N",
+     "measure N rounds. Default: 11",
+     OPTION_LAST,
+     .least = 1,
+     .most = BENCH_MOST_ROUNDS},
+    BENCH_HELP_ROWS,
+};
+
+static const bench_usage usage = {.about = "Compares many shaders in one module with one at a time.\n",
+                                  .files = "FILE.spv|FILE.comp|FILE.vir...",
+                                  .needs_files = true,
+                                  .rows = option_rows,
+                                  .count = sizeof option_rows / sizeof *option_rows};
 
 int
 main(int argc, char **argv)
 {
-  static bench b = {.rows = UINT32_MAX};
-  const char *passes = "default<O2>", *target = NULL;
-  uint32_t rounds = 11, left_out = 0;
+  static bench b;
+  command_line line = {.passes = "default<O2>", .rows = {.value = UINT32_MAX}, .rounds = {.value = 11}};
+  uint32_t left_out = 0;
+  bench_parse_rows(&usage, argc, argv, &line);
+  const char *passes = line.passes, *target = line.target;
+  const uint32_t rounds = (uint32_t)line.rounds.value;
+  b.rows = (uint32_t)line.rows.value;
   vyre_registry *registry = bench_registry();
-  b.files = bench_allocate((size_t)argc, sizeof *b.files);
+  b.files = bench_allocate(line.line.files.count, sizeof *b.files);
   b.module = bench_module();
   bench_check(vyre_batch_create(NULL, &b.batch));
-  for (int i = 1; i < argc; i++)
-    if (!bench_number(argv[i], "-rounds=", 1, BENCH_MOST_ROUNDS, &rounds) &&
-        !bench_number(argv[i], "-rows=", 1, UINT32_MAX, &b.rows) && !bench_text(argv[i], "-passes=", &passes) &&
-        !bench_text(argv[i], "-target=", &target))
-      left_out += !read_file(&b, argv[i]);
-  if (b.count == 0) {
-    fprintf(stderr, "usage: bench-batch [-passes=PIPELINE] [-target=NAME] [-rows=N] [-rounds=1..%u] FILE ...\n", BENCH_MOST_ROUNDS);
-    return 2;
-  }
+  for (uint32_t i = 0; i < line.line.files.count; i++)
+    left_out += !read_file(&b, line.line.files.names[i]);
+  if (b.count == 0)
+    bench_check(VYRE_ERROR(VYRE_CODE_INPUT, "vyre can read none of the %u files\nFix: vyre-passmgr -passes=no-op FILE reports why",
+                           line.line.files.count));
   bench_check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &b.pipeline));
   if (target)
     open_device(&b, target);

@@ -137,30 +137,63 @@ measure(const setup *s, const char *text, uint32_t rows, uint32_t each, vyre_byt
   vyre_report_destroy(report);
 }
 
+typedef struct command_line {
+  bench_line line;
+  const char *target, *device;
+  option_number rounds, min, max, bytes;
+} command_line;
+
+#define AT(field) offsetof(command_line, field)
+
+static const option_row option_rows[] = {
+    {.name = "target", OPTION_TEXT, AT(target), "NAME", "measure this target. Default: vulkan", OPTION_LAST},
+    {.name = "device", OPTION_TEXT, AT(device), "NAME", "measure this device of the target", OPTION_LAST},
+    {.name = "rounds",
+     OPTION_NUMBER,
+     AT(rounds),
+     "N",
+     "measure N rounds; at most 3 from 1,000,000 rows on. Default: 11",
+     OPTION_LAST,
+     .least = 1,
+     .most = BENCH_MOST_ROUNDS},
+    {.name = "min", OPTION_NUMBER, AT(min), "ROWS", "begin with this many rows. Default: 1000", OPTION_LAST, 10, 100000000},
+    {.name = "max", OPTION_NUMBER, AT(max), "ROWS", "end with this many rows. Default: 10000000", OPTION_LAST, 10, 100000000},
+    {.name = "bytes",
+     OPTION_NUMBER,
+     AT(bytes),
+     "N",
+     "copy N bytes to measure the bandwidth. Default: 268435456",
+     OPTION_LAST,
+     .least = 1 << 12,
+     .most = 1u << 30},
+    BENCH_HELP_ROWS,
+};
+
+static const bench_usage usage = {.about = "Measures the cost of passes on a device, relative to the device's limits.\n",
+                                  .rows = option_rows,
+                                  .count = sizeof option_rows / sizeof *option_rows};
+
 static void
 parse(int count, char **arguments, setup *s)
 {
-  for (int i = 1; i < count; i++) {
-    const char *a = arguments[i];
-    const char *target;
-    if (bench_text(a, "-target=", &target))
-      s->ops = vyre_target_find(target);
-    else if (!bench_text(a, "-device=", &s->options.device) && !bench_number(a, "-rounds=", 1, BENCH_MOST_ROUNDS, &s->rounds) &&
-             !bench_number(a, "-min=", 10, 100000000, &s->min) && !bench_number(a, "-max=", 10, 100000000, &s->max) &&
-             !bench_number(a, "-bytes=", 1 << 12, 1u << 30, &s->bytes))
-      s->ops = NULL;
-    if (!s->ops) {
-      fprintf(stderr, "usage: bench-device [-target=NAME] [-device=NAME] [-rounds=1..%u] [-min=ROWS] [-max=ROWS] [-bytes=N]\n",
-              BENCH_MOST_ROUNDS);
-      exit(2);
-    }
-  }
+  command_line line = {.target = "vulkan",
+                       .rounds = {.value = 11},
+                       .min = {.value = 1000},
+                       .max = {.value = 10000000},
+                       .bytes = {.value = 256 << 20}};
+  bench_parse_rows(&usage, count, arguments, &line);
+  *s = (setup){.ops = bench_target(line.target),
+               .options = {.device = line.device},
+               .rounds = (uint32_t)line.rounds.value,
+               .min = (uint32_t)line.min.value,
+               .max = (uint32_t)line.max.value,
+               .bytes = (uint32_t)line.bytes.value};
 }
 
 int
 main(int count, char **arguments)
 {
-  setup s = {.ops = &vyre_target_vulkan, .rounds = 11, .min = 1000, .max = 10000000, .bytes = 256 << 20};
+  setup s;
   vyre_bytes passes = {0}, small = {0};
   parse(count, arguments, &s);
   uint32_t rounded = GROUP * LANES * 4; /* a power of two, so that it is a whole number of grids */

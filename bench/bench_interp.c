@@ -109,7 +109,11 @@ main(int count, char **arguments)
 {
 #define CASE(name, size, races, text) {#name, run_##name},
   static const bench_case cases[] = {PROGRAMS(CASE)};
-  bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows"};
+  bench_options options = {.about = "Measures the rows that the interpreter executes a second.\n",
+                           .rounds = 21,
+                           .min = 10000,
+                           .max = 10000000,
+                           .unit = "rows"};
   bench_parse(count, arguments, &options);
   bench_run(cases, sizeof(cases) / sizeof(cases[0]), "integers", NULL, &options);
   return 0;

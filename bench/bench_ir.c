@@ -342,7 +342,12 @@ main(int count, char **arguments)
       {"interpret (1 wide)", run_interpreter_1},
       {"interpret (16 wide)", run_interpreter_16},
   };
-  bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows", .most_slope = 1.3};
+  bench_options options = {.about = "Measures the table and its walks.\n",
+                           .rounds = 21,
+                           .min = 10000,
+                           .max = 10000000,
+                           .unit = "rows",
+                           .most_slope = 1.3};
   bench_parse(count, arguments, &options);
   bench b = {.module = bench_module(), .source = bench_module(), .flat = bench_module()};
   bool good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), BENCH_COPY, &b, &options);

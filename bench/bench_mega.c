@@ -304,22 +304,55 @@ print_rows(void)
 
 /* ---- start and end ------------------------------------------------------------------------------------------------------- */
 
-static const char *
-value_of(int count, char **arguments, const char *name)
-{
-  for (int i = 1; i < count; i++)
-    if (strncmp(arguments[i], name, strlen(name)) == 0)
-      return arguments[i] + strlen(name);
-  return NULL;
-}
+typedef struct command_line {
+  bench_line line;
+  const char *target, *device;
+  option_number rounds, slots, groups, items;
+  bool rows;
+} command_line;
 
-static uint32_t
-number_of(int count, char **arguments, const char *name, uint32_t normal, uint32_t most)
-{
-  const char *text = value_of(count, arguments, name);
-  const unsigned long value = text ? strtoul(text, NULL, 10) : normal;
-  return value == 0 || value > most ? normal : (uint32_t)value;
-}
+#define AT(field) offsetof(command_line, field)
+
+static const option_row option_rows[] = {
+    {.name = "rows", OPTION_FLAG, AT(rows), NULL, "print the rows of the kernel before and after default<O2>, and measure nothing"},
+    {.name = "target", OPTION_TEXT, AT(target), "NAME", "measure this target. Default: cpu", OPTION_LAST},
+    {.name = "device", OPTION_TEXT, AT(device), "NAME", "measure this device of the target", OPTION_LAST},
+    {.name = "rounds",
+     OPTION_NUMBER,
+     AT(rounds),
+     "N",
+     "measure the latency N times. Default: 1001",
+     OPTION_LAST,
+     .least = 1,
+     .most = MOST_ROUNDS},
+    {.name = "slots",
+     OPTION_NUMBER,
+     AT(slots),
+     "N",
+     "use a ring of N slots. Default: 4096",
+     OPTION_LAST,
+     .least = 1,
+     .most = VYRE_MEGA_MOST_SLOTS},
+    {.name = "groups",
+     OPTION_NUMBER,
+     AT(groups),
+     "N",
+     "run the live kernel in N workgroups. Default: the target chooses",
+     OPTION_LAST,
+     .most = VYRE_MEGA_MOST_SLOTS},
+    {.name = "items",
+     OPTION_NUMBER,
+     AT(items),
+     "N",
+     "run N items to measure the rate. Default: 100000, or a full ring on an emulated device",
+     OPTION_LAST,
+     .most = UINT32_MAX},
+    BENCH_HELP_ROWS,
+};
+
+static const bench_usage usage = {.about = "Measures the latency and the rate of a megakernel.\n",
+                                  .rows = option_rows,
+                                  .count = sizeof option_rows / sizeof *option_rows};
 
 static void
 make(setup *s, const char *device)
@@ -346,20 +379,17 @@ int
 main(int count, char **arguments)
 {
   static const char *const texts[] = {"mapped", "in slices", "mirrored, in slices"};
-  const char *name = value_of(count, arguments, "-target="), *device = value_of(count, arguments, "-device=");
-  setup s = {.ops = name ? vyre_target_find(name) : vyre_targets[0],
-             .slots = number_of(count, arguments, "-slots=", 4096, VYRE_MEGA_MOST_SLOTS),
-             .groups = number_of(count, arguments, "-groups=", 0, VYRE_MEGA_MOST_SLOTS),
-             .rounds = number_of(count, arguments, "-rounds=", 1001, MOST_ROUNDS),
-             .many = number_of(count, arguments, "-items=", 0, UINT32_MAX)};
-  if (value_of(count, arguments, "-rows"))
+  command_line line = {.rounds = {.value = 1001}, .slots = {.value = 4096}};
+  bench_parse_rows(&usage, count, arguments, &line);
+  if (line.rows)
     return print_rows();
-  if (!s.ops) {
-    fprintf(stderr, "usage: bench-mega [-rows] [-target=NAME] [-device=NAME] [-rounds=N] [-slots=N] [-groups=N] [-items=N]\n");
-    return 2;
-  }
+  setup s = {.ops = line.target ? bench_target(line.target) : vyre_targets[0],
+             .slots = (uint32_t)line.slots.value,
+             .groups = (uint32_t)line.groups.value,
+             .rounds = (uint32_t)line.rounds.value,
+             .many = (uint32_t)line.items.value};
   setvbuf(stdout, NULL, _IOLBF, 0); /* so that measured lines are visible even if a later step fails */
-  make(&s, device);
+  make(&s, line.device);
   vyre_device_info info;
   s.ops->describe(s.target, &info);
   if (s.many == 0)

@@ -136,22 +136,52 @@ run(const vyre_registry *registry, vyre_module *module, vyre_device *device, con
   bench_run_pipeline(registry, module, pass, &how, bench_now);
 }
 
+typedef struct command_line {
+  bench_line line;
+  const char *ptxas, *arch;
+  option_number rows;
+} command_line;
+
+#define AT(field) offsetof(command_line, field)
+
+static const option_row option_rows[] = {
+    {.name = "ptxas",
+     OPTION_TEXT,
+     AT(ptxas),
+     "FILE",
+     "compile kernels with this ptxas for the number of their registers",
+     OPTION_LAST},
+    {.name = "arch",
+     OPTION_WORD,
+     AT(arch),
+     "sm_75|sm_80|sm_90|sm_100",
+     "model a GPU of this architecture. Default: sm_90",
+     OPTION_LAST},
+    {.name = "rows",
+     OPTION_NUMBER,
+     AT(rows),
+     "N",
+     "simulate N rows. Default: 4000",
+     OPTION_LAST,
+     .least = PROGRAM,
+     .most = UINT32_MAX},
+    BENCH_HELP_ROWS,
+};
+
+static const bench_usage usage = {.about = "Models the cost of passes on a GPU without one.\n",
+                                  .rows = option_rows,
+                                  .count = sizeof option_rows / sizeof *option_rows};
+
 int
 main(int count, char **arguments)
 {
-  const char *ptxas = NULL, *arch = "sm_90";
-  uint32_t rows = 4000, device = 0;
-  for (int i = 1; i < count; i++) {
-    if (!bench_text(arguments[i], "-ptxas=", &ptxas) && !bench_text(arguments[i], "-arch=", &arch) &&
-        !bench_number(arguments[i], "-rows=", PROGRAM, UINT32_MAX, &rows))
-      device = UINT32_MAX;
-  }
-  while (device < sizeof devices / sizeof *devices && strcmp(devices[device].arch, arch) != 0)
+  command_line line = {.arch = "sm_90", .rows = {.value = 4000}};
+  bench_parse_rows(&usage, count, arguments, &line);
+  const char *ptxas = line.ptxas, *arch = line.arch;
+  const uint32_t rows = (uint32_t)line.rows.value;
+  uint32_t device = 0;
+  while (strcmp(devices[device].arch, arch) != 0) /* the parser accepts no other word */
     device++;
-  if (device >= sizeof devices / sizeof *devices) {
-    fprintf(stderr, "usage: bench-model [-ptxas=FILE] [-arch=sm_75|sm_80|sm_90|sm_100] [-rows=%u..]\n", (unsigned)PROGRAM);
-    return 2;
-  }
   vyre_module *module = bench_module();
   vyre_registry *registry = bench_registry();
   vyre_device *simulated;

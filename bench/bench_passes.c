@@ -79,7 +79,7 @@ PIPELINES(FUNCTIONS)
 
 /* Returns the pipeline's nanoseconds over all files.  Stores the rows before and after it. */
 static uint64_t
-run_files(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, vyre_report *report,
+run_files(bench *b, const vyre_bytes *files, const char **names, int count, const vyre_pipeline *pipeline, vyre_report *report,
           uint64_t rows[2])
 {
   const vyre_view *view = vyre_module_view(b->module);
@@ -101,7 +101,7 @@ run_files(bench *b, const vyre_bytes *files, char **names, int count, const vyre
 
 /* Prints the share of each pass in the whole, of wall time, because the manager's report has no other. */
 static void
-print_shares(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, uint32_t rounds)
+print_shares(bench *b, const vyre_bytes *files, const char **names, int count, const vyre_pipeline *pipeline, uint32_t rounds)
 {
   vyre_report *report;
   vyre_bytes shares = {0};
@@ -116,7 +116,7 @@ print_shares(bench *b, const vyre_bytes *files, char **names, int count, const v
 }
 
 static void
-bench_files(bench *b, char **names, int count, uint32_t rounds)
+bench_files(bench *b, const char **names, int count, uint32_t rounds)
 {
   static const char *const texts[] = {"default<O1>", "default<O2>"};
   uint64_t times[2][BENCH_MOST_ROUNDS], rows[2][2];
@@ -146,15 +146,20 @@ int
 main(int count, char **arguments)
 {
   static const bench_case cases[] = {{BENCH_COPY, bench_run_copy}, PIPELINES(CASES)};
-  bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows", .most_slope = 1.3};
-  int first_file = 1;
-  while (first_file < count && arguments[first_file][0] == '-')
-    first_file++;
-  bench_parse(first_file, arguments, &options);
+  bench_options options = {
+      .about =
+          "Measures passes with their analyses and sealing.  With files, measures default<O1> and default<O2> over the files.\n",
+      .takes_files = true,
+      .rounds = 21,
+      .min = 10000,
+      .max = 10000000,
+      .unit = "rows",
+      .most_slope = 1.3};
+  bench_parse(count, arguments, &options);
   bench b = {.module = bench_module(), .registry = bench_registry()};
   bool good = true;
-  if (first_file < count)
-    bench_files(&b, arguments + first_file, count - first_file, options.rounds);
+  if (options.files.count)
+    bench_files(&b, options.files.names, (int)options.files.count, options.rounds);
   else
     good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), BENCH_COPY, &b, &options);
   vyre_registry_destroy(b.registry);

@@ -75,7 +75,11 @@ measure(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t
 int
 main(int count, char **arguments)
 {
-  bench_options options = {.rounds = 11, .min = 1000, .max = 1000000, .unit = "rows"};
+  bench_options options = {.about = "Compares GPU passes as plain C and as phases compiled to C.\n",
+                           .rounds = 11,
+                           .min = 1000,
+                           .max = 1000000,
+                           .unit = "rows"};
   vyre_module *module = bench_module();
   vyre_registry *registry = bench_registry();
   bool good = true;

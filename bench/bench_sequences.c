@@ -20,7 +20,12 @@
 
 const char bench_name[] = "bench-sequences";
 
-static bench_options options = {.rounds = 11, .min = 1000, .max = 10000, .unit = "rows", .program = 500};
+static bench_options options = {.about = "Measures sequences of GPU passes on each target.\n",
+                                .rounds = 11,
+                                .min = 1000,
+                                .max = 10000,
+                                .unit = "rows",
+                                .program = 500};
 
 typedef struct form {
   const char *name;

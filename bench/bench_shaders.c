@@ -271,42 +271,68 @@ print_times(vyre_module *module, const shader *shaders, size_t count, const vyre
   print_parts(module, shaders, count, rounds, body);
 }
 
+/* ---- the command line ---------------------------------------------------------------------------------------------------- */
+
+typedef struct command_line {
+  bench_line line;
+  const char *passes;
+  option_number rounds, batch;
+  bool each, ops;
+} command_line;
+
+#define AT(field) offsetof(command_line, field)
+
+static const option_row option_rows[] = {
+    {.name = "passes", OPTION_TEXT, AT(passes), "PIPELINE", "run this pipeline. Default: default<O2>", OPTION_LAST},
+    {.name = "rounds",
+     OPTION_NUMBER,
+     AT(rounds),
+     "N",
+     "measure times in N rounds; 0 for none. Default: 21",
+     OPTION_LAST,
+     .most = UINT32_MAX},
+    {.name = "each", OPTION_FLAG, AT(each), NULL, "print the size of each shader"},
+    {.name = "ops", OPTION_FLAG, AT(ops), NULL, "print the sizes by instruction"},
+    {.name = "batch",
+     OPTION_NUMBER,
+     AT(batch),
+     "N",
+     "also read the files repeatedly into one table of up to N programs",
+     OPTION_LAST,
+     .most = UINT32_MAX},
+    BENCH_HELP_ROWS,
+};
+
+static const bench_usage usage = {.about = "Compares vyre with libSPIRV-Tools-opt: the size of the output, and times.\n",
+                                  .files = "FILE.spv|FILE.comp...",
+                                  .needs_files = true,
+                                  .rows = option_rows,
+                                  .count = sizeof option_rows / sizeof *option_rows};
+
 int
 main(int argc, char **argv)
 {
-  uint32_t rounds = 21, batch = 0;
-  size_t count = 0, body;
-  bool each = false, ops = false;
-  const char *passes = "default<O2>";
-  shader *shaders = bench_allocate((size_t)argc, sizeof *shaders);
+  command_line line = {.passes = "default<O2>", .rounds = {.value = 21}};
+  bench_parse_rows(&usage, argc, argv, &line);
+  const char *passes = line.passes;
+  const uint32_t rounds = (uint32_t)line.rounds.value, batch = (uint32_t)line.batch.value;
+  size_t count = line.line.files.count, body;
+  shader *shaders = bench_allocate(count, sizeof *shaders);
   reduction *left = bench_allocate(1, sizeof *left);
   vyre_registry *registry = bench_registry();
   vyre_pipeline *pipeline;
   vyre_module *module = bench_module();
-
-  for (int i = 1; i < argc; i++)
-    if (bench_number(argv[i], "-rounds=", 0, UINT32_MAX, &rounds) || bench_number(argv[i], "-batch=", 0, UINT32_MAX, &batch) ||
-        bench_text(argv[i], "-passes=", &passes))
-      continue;
-    else if (strcmp(argv[i], "-each") == 0)
-      each = true;
-    else if (strcmp(argv[i], "-ops") == 0)
-      ops = true;
-    else
-      shaders[count++].path = argv[i];
-  if (count == 0 || shaders[0].path[0] == '-') {
-    fprintf(stderr, "usage: bench-shaders [-passes=PIPELINE] [-rounds=N] [-each] [-ops] [-batch=N] FILE.spv|FILE.comp ...\n");
-    return 2;
-  }
   bench_check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
+    shaders[i].path = line.line.files.names[i];
     read_shader(&shaders[i]);
+  }
 
   left->entries = bench_allocate(count, sizeof *left->entries);
   left->count = count;
   measure_all(module, shaders, pipeline, left);
   printf("%zu files, -passes='%s'\n", count, passes);
-  reduction_print(left, each, ops);
+  reduction_print(left, line.each, line.ops);
   body = keep_compared(shaders, left, &count);
   if (rounds && count)
     print_times(module, shaders, count, pipeline, rounds, body);

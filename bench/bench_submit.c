@@ -196,7 +196,8 @@ measure(const setup *s, const bench_options *options)
 int
 main(int count, char **arguments)
 {
-  bench_options options = {.rounds = 21, .min = 1000, .max = 10000000, .unit = "bytes"};
+  bench_options options = {
+      .about = "Measures submissions to the first Vulkan device.\n", .rounds = 21, .min = 1000, .max = 10000000, .unit = "bytes"};
   setup s = {0};
   vyre_device_info info;
   bench_parse(count, arguments, &options);
