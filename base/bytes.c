@@ -58,7 +58,7 @@ vyre_bytes_printf(vyre_bytes *bytes, const char *format, ...)
   int needed = vsnprintf(room ? bytes->data + bytes->size : NULL, room, format, arguments);
   va_end(arguments);
   if (needed < 0)
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "vsnprintf cannot format '%s'\nFix: report the bug", format);
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "vsnprintf cannot format '%s'", format);
   if ((size_t)needed >= room) {
     if (room)
       bytes->data[bytes->size] = '\0';

@@ -19,7 +19,10 @@ struct vyre_status_data {
   size_t length;
 };
 
-static char no_memory_text[] = "out of memory";
+#define NO_MEMORY     "out of memory"
+#define NO_MEMORY_FIX "\nFix: close other programs, or raise the limit of memory (ulimit -v)"
+
+static char no_memory_text[] = NO_MEMORY NO_MEMORY_FIX;
 static struct vyre_status_data no_memory = {VYRE_CODE_INPUT, true, no_memory_text, sizeof(no_memory_text) - 1};
 
 /* Returns the formatted text, allocated by malloc, or NULL if memory runs out or the format is invalid. */
@@ -73,6 +76,17 @@ insert_note(struct vyre_status_data *status, const char *note)
   status->length += added;
 }
 
+/* Returns the fix of an error whose message has none: of a bug, or if memory ran out. */
+static const char *
+default_fix(vyre_code code, const char *text, bool is_out_of_memory)
+{
+  if (strstr(text, "\nFix:"))
+    return "";
+  return code == VYRE_CODE_INTERNAL ? "\nFix: report this as a bug of vyre, with the command and its input"
+         : is_out_of_memory         ? NO_MEMORY_FIX
+                                    : "";
+}
+
 vyre_status
 vyre_status_make(vyre_code code, const char *file, int line, const char *format, ...)
 {
@@ -82,12 +96,17 @@ vyre_status_make(vyre_code code, const char *file, int line, const char *format,
   char *text = format_text(format, arguments, &length);
   va_end(arguments);
   struct vyre_status_data *status = text ? malloc(sizeof(*status)) : NULL;
-  if (!status) {
+  /* recognized by the text that VYRE_OUT_OF_MEMORY begins with, because plugins pass on only texts */
+  const bool is_out_of_memory = text && strncmp(text, NO_MEMORY, sizeof(NO_MEMORY) - 1) == 0;
+  const char *fix = text ? default_fix(code, text, is_out_of_memory) : "";
+  char *whole = status ? realloc(text, length + strlen(fix) + 1) : NULL;
+  if (!whole) {
     free(text);
+    free(status);
     return &no_memory;
   }
-  /* recognized by the text that VYRE_OUT_OF_MEMORY begins with, because plugins pass on only texts */
-  *status = (struct vyre_status_data){code, strncmp(text, no_memory_text, sizeof(no_memory_text) - 1) == 0, text, length};
+  strcpy(whole + length, fix);
+  *status = (struct vyre_status_data){code, is_out_of_memory, whole, length + strlen(fix)};
   if (code == VYRE_CODE_INTERNAL) /* only a report of a bug needs the source line */
     return vyre_status_note(status, "at %s:%d", file, line);
   return status;
@@ -107,6 +126,16 @@ vyre_status_note(vyre_status status, const char *format, ...)
     insert_note(status, note);
   free(note);
   return status;
+}
+
+vyre_status
+vyre_status_refix(vyre_status status, vyre_code code, const char *fix)
+{
+  if (!status || status->is_out_of_memory)
+    return status;
+  vyre_status made = VYRE_ERROR(code, "%.*s\nFix: %s", (int)fix_offset(status), status->text, fix);
+  vyre_status_free(status);
+  return made;
 }
 
 vyre_status

@@ -53,11 +53,7 @@ load_all(tool *t)
 static vyre_status
 fail_pipeline_file(vyre_status why)
 {
-  vyre_status status =
-      VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: name a file with the text of a pipeline in -passes=@FILE or -passes-file=FILE",
-                 vyre_status_text(why));
-  vyre_status_free(why);
-  return status;
+  return vyre_status_refix(why, VYRE_CODE_USAGE, "name a file with the text of a pipeline in -passes=@FILE or -passes-file=FILE");
 }
 
 /* Replaces each name by the pass's canonical name.  Numbers of runs stay. */

@@ -221,8 +221,7 @@ check_rows(checker *k, bool note)
     else if (is_load)
       continue;
     else if (!note && is_forbidden(k, row, op))
-      refuse(k, row, NULL, "a row function cannot use other invocations or whole buffers: %s",
-             vyre_op_infos[op].text);
+      refuse(k, row, NULL, "a row function cannot use other invocations or whole buffers: %s", vyre_op_infos[op].text);
     else if (!note && !is_for_every_device(VYRE_ROW_TYPE(v->op[row])))
       refuse(k, row, NULL, "a phase can only compute with bool and integers of 32 and 64 bits, not %s", vyre_op_infos[op].text);
   }
@@ -271,9 +270,10 @@ check_pass(checker *k)
   if (kernel_memory(file, memory) == 0)
     k->good = kernel_error(file, k->phase->name, NULL, "the phases use no column and no other memory");
   if (writer && !counts)
-    k->good = kernel_error(file, writer->name,
-                           "declare counter %changed \"rows changed\", and execute atomic_add %changed[0], 1u32 where a row changes",
-                           "the phases write the table, but do not count changes in a counter with a label");
+    k->good =
+        kernel_error(file, writer->name,
+                     "declare counter %changed \"rows changed\", and execute atomic_add %changed[0], 1u32 where a row changes",
+                     "the phases write the table, but do not count changes in a counter with a label");
 }
 
 vyre_status
@@ -299,5 +299,8 @@ kernel_check(kernel_expansion *expansion, const vyre_module *module)
     check_pass(&k);
   if (status || k.good)
     return status;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a phase breaks the contract of phases", expansion->file->path);
+  return VYRE_ERROR(
+      VYRE_CODE_INPUT,
+      "%s: a phase breaks the contract of phases\nFix: correct the marked places; docs/gpu-passes.md describes the contract",
+      expansion->file->path);
 }

@@ -249,7 +249,7 @@ add_source(kernel_file *file, const char *path)
   VYRE_TRY(vyre_bytes_append(&file->paths, path, strlen(path) + 1));
   VYRE_TRY(file->source_count ? vyre_file_read_as(path, VYRE_FILE_TEXT, &file->bytes) : kernel_add_prelude(&file->bytes));
   if (file->bytes.size > UINT32_MAX / 2)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: too long", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the file has more than 2 GiB\nFix: split it", path);
   source->text.length = (uint32_t)file->bytes.size - source->text.at;
   file->source_count++;
   VYRE_TRY(vyre_bytes_append(&file->bytes, "\n", 1)); /* so that the ends of two files differ */
@@ -386,7 +386,8 @@ kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics)
                         "the file has no sequence that runs a phase");
   if (good || status)
     return status;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s", path, file->errors, file->errors == 1 ? "" : "s");
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s\nFix: correct the marked places; docs/gpu-passes.md describes the language",
+                    path, file->errors, file->errors == 1 ? "" : "s");
 }
 
 void

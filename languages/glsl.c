@@ -203,7 +203,8 @@ end_error(const char *path, const glsl_request *asked, const glsl_end *end, uint
                       "Fix: if you trust the shader, allow more with -glsl-expansion=MIB",
                       path, asked->most_expansion);
   case GLSL_REJECTED:
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader", path, errors, errors == 1 ? "" : "s");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader\nFix: correct the shader at these lines", path, errors,
+                      errors == 1 ? "" : "s");
   default:
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the GLSL compiler failed\nFix: free memory and processes", path);
   }

@@ -28,7 +28,7 @@
 static vyre_status
 failed(const char *verb, const char *path, int error)
 {
-  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
+  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s\nFix: %s", verb, path, strerror(error), file_advice(error));
 }
 
 /* Folders cannot be opened, and the current one is the only one that paths are relative to. */
@@ -62,7 +62,7 @@ read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
     out->size += (size_t)got;
     out->data[out->size] = '\0';
     if (out->size - start > MOST_BYTES)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB\nFix: split it", path);
   }
 }
 
@@ -79,7 +79,7 @@ read_path(const char *path, vyre_bytes *out)
                       "cannot read '%s': it is a device, not a file\nFix: give a file, or - with the contents on standard input",
                       path);
   if ((uint64_t)file.st_size > MOST_BYTES)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB\nFix: split it", path);
   const int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
   if (fd < 0)
     return failed("read", path, errno);

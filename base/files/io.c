@@ -30,7 +30,7 @@
 static vyre_status
 failed(const char *verb, const char *path, int error)
 {
-  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
+  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s\nFix: %s", verb, path, strerror(error), file_advice(error));
 }
 
 /* Returns the descriptor that a name like /dev/stdout or /proc/self/fd/5 refers to, or -1 for other names. */
@@ -75,7 +75,7 @@ read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
     out->size += (size_t)got;
     out->data[out->size] = '\0';
     if (out->size - start > MOST_BYTES)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB\nFix: split it", path);
   }
   return VYRE_OK;
 }
@@ -97,7 +97,7 @@ check_readable(const char *path, bool is_plain, const struct stat *file)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it is %s, not a file\nFix: give a file%s", path, what,
                       is_plain ? "" : ", or - with the contents on standard input");
   if ((uint64_t)file->st_size > MOST_BYTES)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB\nFix: split it", path);
   return VYRE_OK;
 }
 

@@ -3,7 +3,37 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/read.h"
 
+#include <errno.h>
 #include <string.h>
+
+const char *
+file_advice(int error)
+{
+  switch (error) {
+  case ENOENT:
+    return "check the path";
+  case ENOTDIR:
+    return "check the folders of the path";
+  case EISDIR:
+    return "give the path of a file";
+  case EACCES:
+  case EPERM:
+    return "change its permissions, or give another path";
+  case EROFS:
+    return "give a path that can be written";
+  case ENOSPC:
+#ifdef EDQUOT /* not on Windows */
+  case EDQUOT:
+#endif
+  case EFBIG:
+    return "free space, or give a path on another disk";
+  case EMFILE:
+  case ENFILE:
+    return "close files, or raise the limit of open files (ulimit -n)";
+  default:
+    return "check the path and the disk, or give another path";
+  }
+}
 
 vyre_status
 io_is_utf16(const char *path)

@@ -113,8 +113,9 @@ store_number(const option_row *o, const char *value, option_number *out)
   errno = 0;
   const unsigned long long number = strtoull(value, &end, is_hex ? 16 : 10);
   if (value[0] < '0' || value[0] > '9' || *end || errno || number < o->least || number > o->most)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'", o->name, o->least, o->most,
-                      value);
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'\nFix: give a number in this range", o->name,
+                      o->least, o->most, value);
   *out = (option_number){value, number};
   return VYRE_OK;
 }
@@ -233,13 +234,8 @@ parse_file(const option_table *table, const char *path, void *fields, uint32_t d
     return VYRE_ERROR(VYRE_CODE_USAGE, "'@%s': files of arguments include each other more than %u deep\nFix: remove the cycle",
                       path, MOST_DEPTH);
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT, &bytes);
-  if (status) {
-    vyre_status why =
-        VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: @FILE reads arguments from a file; write ./@FILE for an input of that name",
-                   vyre_status_text(status));
-    vyre_status_free(status);
-    return why;
-  }
+  if (status)
+    return vyre_status_refix(status, VYRE_CODE_USAGE, "@FILE reads arguments from a file; write ./@FILE for an input of that name");
   char *text = vyre_allocate(NULL, bytes.size + 1);
   if (text && bytes.size)
     memcpy(text, bytes.data, bytes.size);

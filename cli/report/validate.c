@@ -198,7 +198,7 @@ reflect(run_program *program, vyre_module *module, uint32_t row)
   *program = (run_program){.path = "the program", .module = module, .row = {row}};
   VYRE_TRY(run_program_reflect(program, &none, false));
   if (!fits(program, RUN_ELEMENTS))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "its buffers are larger than %d MiB", MOST_BYTES >> 20);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "its buffers are larger than %d MiB\nFix: declare smaller arrays", MOST_BYTES >> 20);
   return run_check_plain(program);
 }
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 vyre_status
 code_error(const vyre_module *module, uint32_t program, uint32_t row, const char *format, va_list arguments)
@@ -15,10 +16,11 @@ code_error(const vyre_module *module, uint32_t program, uint32_t row, const char
   char text[512];
   const char *name = vyre_row_name(module, (vyre_row){program}), *own = vyre_row_name(module, (vyre_row){row});
   vsnprintf(text, sizeof(text), format, arguments);
+  const char *fix = strstr(text, "\nFix:") ? "" : "\nFix: write SPIR-V";
   if (row == program)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "program @%s: %s", name ? name : "?", text);
-  return VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "",
-                    own ? own : "", text);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "program @%s: %s%s", name ? name : "?", text, fix);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s%s", name ? name : "?", row, own ? " %" : "",
+                    own ? own : "", text, fix);
 }
 
 static vyre_status

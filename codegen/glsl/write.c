@@ -72,8 +72,8 @@ glsl_fail(glsl *g, uint32_t row, const char *format, ...)
   va_start(arguments, format);
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
-  g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "",
-                         own ? own : "", text);
+  g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s%s", name ? name : "?", row, own ? " %" : "",
+                         own ? own : "", text, strstr(text, "\nFix:") ? "" : "\nFix: write SPIR-V");
   return false;
 }
 

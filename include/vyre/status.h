@@ -41,10 +41,13 @@ typedef struct vyre_status_data *vyre_status; /* NULL for success */
 #define VYRE_OK ((vyre_status)0)
 
 /* Returns a new error. The message says what happened and where. A line that begins with "Fix:" says what the user can do. If the
- * code is VYRE_CODE_INTERNAL, the file and line are added as a note. */
+ * code is VYRE_CODE_INTERNAL, the file and line are added as a note. A message without "Fix:" about a bug or about memory that ran
+ * out gets a general one. */
 vyre_status vyre_status_make(vyre_code code, const char *file, int line, const char *format, ...) VYRE_PRINTF(4, 5);
 /* Adds one line of context, for example "while compiling plugin 'cid'", and returns `status`. Does nothing to NULL. */
 vyre_status vyre_status_note(vyre_status status, const char *format, ...) VYRE_PRINTF(2, 3);
+/* Returns the error with another code, and with `fix` instead of its fix. Returns `status` if it is NULL or memory ran out. */
+vyre_status vyre_status_refix(vyre_status status, vyre_code code, const char *fix);
 /* Returns `first` with `second` as a note. If one of them is NULL, returns the other. Owns both. */
 vyre_status vyre_status_join(vyre_status first, vyre_status second);
 /* Returns VYRE_CODE_OK for success. */

@@ -514,7 +514,9 @@ vyre_batch_extract(vyre_batch *batch, uint32_t entry, vyre_module *out)
                       entry, batch->entry_count);
   const batch_entry *e = &batch->entries[entry];
   if (!find_rows(module, e, &first, &end))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "a pass moved programs of other entries between those of entry %u of a batch", entry);
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "a pass moved programs of other entries between those of entry %u of a batch\nFix: leave the pass out of -batch", entry);
   const copy c = {.batch = batch,
                   .from = module,
                   .to = out,

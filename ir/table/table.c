@@ -379,9 +379,11 @@ vyre_module_status(const vyre_module *module)
   if (!module->failed)
     return VYRE_OK;
   if (module->fault[0])
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s", module->fault);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s%s", module->fault,
+                      strstr(module->fault, "\nFix: ") ? "" : "\nFix: correct the caller of the builder");
   if (module->rows_failed && module->view.rows >= module->max_rows)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: a module has reached its limit of %u rows", module->max_rows);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: a module has reached its limit of %u rows\nFix: split the module",
+                      module->max_rows);
   if (module->rows_failed)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "out of memory: a module has %u rows, and no room for more until it is sealed\n"

@@ -194,8 +194,8 @@ parse(vyre_module *module, const char *text, size_t length, const char *path, bo
   free_parser(&parser);
   VYRE_TRY(vyre_module_status(module));
   if (parser.errors)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s%s", shown, parser.errors, parser.errors == 1 ? "" : "s",
-                      parser.errors == TEXT_MAX_ERRORS ? ", and perhaps more" : "");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s%s\nFix: correct the marked places; docs/ir.md describes the text", shown,
+                      parser.errors, parser.errors == 1 ? "" : "s", parser.errors == TEXT_MAX_ERRORS ? ", and perhaps more" : "");
   if (parser.stop)
     return VYRE_OUT_OF_MEMORY("while parsing");
   return vyre_module_seal(module, NULL);

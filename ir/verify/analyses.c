@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FIX "\nFix: correct the pass, or remove the analysis from those that it preserves"
+
 /* Shows a value of an analysis. Levels, depths and hashes are numbers, all others are rows. */
 static const char *
 show_value(const verifier *k, uint32_t analysis, uint32_t value, text_buffer *buffer)
@@ -66,7 +68,7 @@ compare_joins(comparison *c)
       same = x->edge == y->edge && match_versions(c, x->version, y->version);
     }
     if (!same)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "the states that are joined at %s differ from the recorded ones",
+      return VYRE_ERROR(VYRE_CODE_INPUT, "the states that are joined at %s differ from the recorded ones" FIX,
                         vyre_verify_show(c->k, held->row, &name));
   }
   return VYRE_OK;
@@ -79,8 +81,8 @@ compare_graphs(comparison *c)
   for (uint32_t row = 1; row < c->k->rows; row++) {
     const uint32_t held = c->held->version[row], made = c->made->version[row];
     if (!match_versions(c, held, made))
-      return VYRE_ERROR(VYRE_CODE_INPUT, "the version of %s is recorded as %s, but it is %s", vyre_verify_show(c->k, row, &name),
-                        show_value(c->k, VYRE_VERSIONS, row_of(c->held, held), &is),
+      return VYRE_ERROR(VYRE_CODE_INPUT, "the version of %s is recorded as %s, but it is %s" FIX,
+                        vyre_verify_show(c->k, row, &name), show_value(c->k, VYRE_VERSIONS, row_of(c->held, held), &is),
                         show_value(c->k, VYRE_VERSIONS, row_of(c->made, made), &should));
     VYRE_TRY(compare_joins(c));
   }
@@ -112,7 +114,7 @@ compare_column(const verifier *k, const analysis_column *column, const uint32_t 
   text_buffer name, is, should;
   for (uint32_t row = 0; row < k->rows; row++)
     if (held[row] != wanted[row])
-      return VYRE_ERROR(VYRE_CODE_INPUT, "%s %s is recorded as %s, but it is %s", column->what,
+      return VYRE_ERROR(VYRE_CODE_INPUT, "%s %s is recorded as %s, but it is %s" FIX, column->what,
                         row ? vyre_verify_show(k, row, &name) : "row 0", show_value(k, column->analysis, held[row], &is),
                         show_value(k, column->analysis, wanted[row], &should));
   return VYRE_OK;

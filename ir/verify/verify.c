@@ -485,7 +485,7 @@ vyre_verify(const vyre_module *module, vyre_verify_errors *errors)
   }
   if (errors->count == 0)
     return VYRE_OK;
-  status = VYRE_ERROR(VYRE_CODE_INPUT, "%s", errors->errors[0].message);
+  status = VYRE_ERROR(VYRE_CODE_INPUT, "%s\nFix: correct the program, or the pass that made this row", errors->errors[0].message);
   if (vyre_row_line(module, (vyre_row){errors->errors[0].row}, &file, &line, &column)) {
     const char *path = vyre_string_text(module, file);
     status =

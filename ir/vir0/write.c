@@ -399,8 +399,9 @@ check_depth(writer *w)
   uint32_t type = depths ? vir0_deep_type(m, depths) : 0, row = vir0_deep_row(m);
   words_free(w, depths, m->type_count);
   if (type || row)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "VIR0 allows %s to nest %u deep, but %s %u nests deeper", type ? "types" : "rows",
-                      type ? VIR0_MAX_TYPE_DEPTH : VIR0_MAX_ROW_DEPTH, type ? "type" : "row", type ? type : row);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "VIR0 allows %s to nest %u deep, but %s %u nests deeper\nFix: nest less, or write .vir",
+                      type ? "types" : "rows", type ? VIR0_MAX_TYPE_DEPTH : VIR0_MAX_ROW_DEPTH, type ? "type" : "row",
+                      type ? type : row);
   return VYRE_OK;
 }
 
@@ -453,7 +454,7 @@ write_file(const writer *w, const vyre_vir0_named *named, uint32_t named_count, 
     sections += w->counts[kind] != 0;
   uint64_t size = make_table(w, named, named_count, sections, NULL);
   if (size > SIZE_MAX / 4)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "a VIR0 file of %llu bytes is too large", (unsigned long long)size);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "a VIR0 file of %llu bytes is too large\nFix: split the module", (unsigned long long)size);
   /* Sections are filled word by word, so they must be aligned; `out` may contain other bytes before them. */
   size_t shift = (ALIGNMENT - out->size % ALIGNMENT) % ALIGNMENT;
   size_t before = out->size;

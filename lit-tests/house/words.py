@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the language of comments, documents, help and messages: patterns that make a sentence hard to read.
 
-usage: words.py [--messages] SOURCE [FOLDER ...]
+usage: words.py SOURCE [FOLDER ...]
 
---messages prints a table of the texts that users can see, FILE:LINE and text, instead of checking.
 Prints FILE:LINE: PATTERN: SENTENCE for each sentence that matches a pattern of PATTERNS, is longer than MOST_WORDS, or stands on a document's line
 of more than MOST_COLUMNS characters.  words-allowed.txt beside this program lists at most MOST_EXCEPTIONS sentences that may stay, each with a reason.
 """
@@ -16,7 +15,6 @@ import sys
 MOST_WORDS = 30
 MOST_COLUMNS = 120
 MOST_EXCEPTIONS = 20
-NOT_PRODUCT = ("unittests/", "fuzz/", "lit-tests/", "bench/", "examples/")
 
 # A name for the report, and the expression that finds the fault in a sentence.
 PATTERNS = [
@@ -124,12 +122,6 @@ def check(path, shown):
     return [(f"{shown}:{line}", name, sentence) for line, name, sentence in found]
 
 
-def print_messages(path, shown):
-    for line, part, is_message in c_parts(path.read_text(errors="replace")):
-        if is_message:
-            print(f"{shown + ':' + str(line):44} {part}")
-
-
 def exceptions():
     """Returns the lines of words-allowed.txt, each as (path, begin of the sentence, reason)."""
     lines = (pathlib.Path(__file__).parent / "words-allowed.txt").read_text().splitlines()
@@ -150,16 +142,11 @@ def without_exceptions(found, is_whole):
 
 
 def main():
-    arguments = [argument for argument in sys.argv[1:] if argument != "--messages"]
+    arguments = sys.argv[1:]
     source = pathlib.Path(arguments[0])
     listed = subprocess.run(["git", "ls-files", *arguments[1:]], cwd=source, capture_output=True, text=True, check=True).stdout.split("\n")
     ends = (".c", ".h", ".def", ".cpp", ".md", ".vir", ".rules", ".py", ".sh", ".cmake", ".txt", ".test", ".awk")
     found = []
-    if "--messages" in sys.argv:
-        for name in listed:
-            if name.endswith((".c", ".cpp", ".h", ".def")) and not name.startswith(NOT_PRODUCT):
-                print_messages(source / name, name)
-        return 0
     for name in listed:
         if name.endswith(ends) and not name.startswith(("unittests/abi/1.0/", "bench/results/")):
             found += check(source / name, name)

@@ -66,14 +66,15 @@ read_string(vyre_parser *p, value *out)
   for (;;) {
     int c = vyre_parser_peek(p);
     if (c < 0 || c == '\n')
-      return vyre_parser_fail(p, start, 1, NULL, "the string has no closing quote");
+      return vyre_parser_fail(p, start, 1, "Fix: end the string with a quote", "the string has no closing quote");
     p->at++;
     if (c == '"')
       break;
     if (c == '\\') {
       c = vyre_parser_peek(p);
       if (c <= 0 || !strchr("\"\\nt", c))
-        return vyre_parser_fail(p, p->at - 1, c < 0 ? 1 : 2, NULL, "only \\\", \\\\, \\n and \\t are escapes");
+        return vyre_parser_fail(p, p->at - 1, c < 0 ? 1 : 2, "Fix: write \\\\ for a backslash",
+                                "only \\\", \\\\, \\n and \\t are escapes");
       p->at++;
     }
   }
@@ -88,7 +89,7 @@ read_value(vyre_parser *p, value *out)
   if (c == '"')
     return read_string(p, out);
   if (!vyre_is_atom(c))
-    return vyre_parser_fail(p, p->at, 1, NULL, "expected a value");
+    return vyre_parser_fail(p, p->at, 1, "Fix: write a number, a word or a string in quotes", "expected a value");
   read_atom(p, out);
   return VYRE_OK;
 }
@@ -165,7 +166,7 @@ keep_text(const reading *r, const value *v, uint64_t *out)
   const size_t quotes = v->kind == VALUE_STRING, end = v->length - quotes;
   *out = 0;
   if (memchr(text, 0, v->length))
-    return vyre_parser_fail(r->parser, v->at, 1, NULL, "a text cannot contain a zero byte");
+    return vyre_parser_fail(r->parser, v->at, 1, "Fix: remove the zero byte", "a text cannot contain a zero byte");
   if (end == quotes)
     return VYRE_OK;
   if (!vyre_grow(&pipeline->allocator, &pipeline->texts, &pipeline->text_capacity, pipeline->text_size + (uint32_t)v->length + 2,
@@ -190,7 +191,8 @@ static vyre_status
 store(const reading *r, uint32_t index, const value *at, uint64_t number)
 {
   if (r->seen[index])
-    return vyre_parser_fail(r->parser, at->at, at->length, NULL, "parameter '%s' is given twice", r->schema->params[index].name);
+    return vyre_parser_fail(r->parser, at->at, at->length, "Fix: give it once", "parameter '%s' is given twice",
+                            r->schema->params[index].name);
   r->seen[index] = true;
   r->values[index] = number;
   return VYRE_OK;
@@ -207,13 +209,14 @@ store_value(const reading *r, uint32_t index, const value *key, const value *v)
   switch (param->type) {
   case VYRE_PARAM_FLAG:
     if (!value_is(p, v, "true", 4) && !value_is(p, v, "false", 5))
-      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a flag: use true or false, not '%.*s'", param->name,
-                              shown(v->length), text);
+      return vyre_parser_fail(p, v->at, v->length, "Fix: write true or false", "'%s' is a flag: use true or false, not '%.*s'",
+                              param->name, shown(v->length), text);
     return store(r, index, key, value_is(p, v, "true", 4));
   case VYRE_PARAM_UINT:
     if (v->kind != VALUE_ATOM || !parse_number(text, v->length, &number) || number < param->minimum || number > param->maximum)
-      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%.*s'",
-                              param->name, param->minimum, param->maximum, shown(v->length), text);
+      return vyre_parser_fail(p, v->at, v->length, "Fix: give a number in this range",
+                              "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%.*s'", param->name, param->minimum,
+                              param->maximum, shown(v->length), text);
     return store(r, index, key, number);
   case VYRE_PARAM_TEXT:
     VYRE_TRY(keep_text(r, v, &number));
@@ -221,8 +224,8 @@ store_value(const reading *r, uint32_t index, const value *key, const value *v)
   default:
     word = word_index(p, v, param->words);
     if (word == UINT32_MAX)
-      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is one of %s, not '%.*s'", param->name, param->words,
-                              shown(v->length), text);
+      return vyre_parser_fail(p, v->at, v->length, "Fix: use one of these words", "'%s' is one of %s, not '%.*s'", param->name,
+                              param->words, shown(v->length), text);
     return store(r, index, key, word);
   }
 }
@@ -235,9 +238,11 @@ unknown_key(const reading *r, const value *key)
   const char *text = p->text + key->at;
   int length = shown(key->length);
   if (strcmp(schema->name, "print") == 0 && value_is(p, key, "to", 2))
-    return vyre_parser_fail(p, key->at, key->length, NULL, "parameter 'to' of pass 'print' is not available in this version");
+    return vyre_parser_fail(p, key->at, key->length, "Fix: leave it out",
+                            "parameter 'to' of pass 'print' is not available in this version");
   if (schema->count == 0)
-    return vyre_parser_fail(p, key->at, key->length, NULL, "%s '%s' has no parameters", schema->kind, schema->name);
+    return vyre_parser_fail(p, key->at, key->length, "Fix: remove the parameters and their brackets", "%s '%s' has no parameters",
+                            schema->kind, schema->name);
   vyre_suggestion near = {.word = text, .length = key->length};
   char names[512] = "Fix: its parameters are";
   size_t used = strlen(names);
@@ -275,7 +280,8 @@ store_bare(const reading *r, const value *v)
   if (v->kind == VALUE_ATOM) {
     uint32_t index = find_param(r, text, v->length);
     if (index != UINT32_MAX && r->schema->params[index].type != VYRE_PARAM_FLAG)
-      return vyre_parser_fail(p, v->at + v->length, 1, NULL, "parameter '%s' needs a value", r->schema->params[index].name);
+      return vyre_parser_fail(p, v->at + v->length, 1, "Fix: write = and the value after the name", "parameter '%s' needs a value",
+                              r->schema->params[index].name);
     if (index != UINT32_MAX)
       return store(r, index, v, 1);
     if (v->length > 3 && memcmp(text, "no-", 3) == 0) {
@@ -304,13 +310,14 @@ read_param(const reading *r)
   char found[16];
   int c = vyre_parser_peek(p);
   if (!vyre_is_atom(c) && c != '"' && c != '[')
-    return vyre_parser_fail(p, p->at, 1, NULL, "expected a parameter or '>', found %s", vyre_parser_found(p, found));
+    return vyre_parser_fail(p, p->at, 1, "Fix: write NAME=VALUE, or end the parameters with >",
+                            "expected a parameter or '>', found %s", vyre_parser_found(p, found));
   VYRE_TRY(read_value(p, &key));
   vyre_parser_skip_blanks(p);
   if (vyre_parser_peek(p) != '=')
     return store_bare(r, &key);
   if (key.kind != VALUE_ATOM || !is_letter((unsigned char)p->text[key.at]))
-    return vyre_parser_fail(p, key.at, key.length, NULL, "a parameter's name starts with a letter");
+    return vyre_parser_fail(p, key.at, key.length, "Fix: write NAME=VALUE", "a parameter's name starts with a letter");
   p->at++;
   vyre_parser_skip_blanks(p);
   VYRE_TRY(read_value(p, &v));
@@ -333,7 +340,8 @@ vyre_parse_params(vyre_parser *parser, const vyre_schema *schema, uint64_t *valu
     if (c == ';' || c == ',')
       parser->at++;
     else if (c != '>')
-      return vyre_parser_fail(parser, parser->at, 1, NULL, "expected ';' or '>', found %s", vyre_parser_found(parser, found));
+      return vyre_parser_fail(parser, parser->at, 1, "Fix: separate parameters by ; and end them with >",
+                              "expected ';' or '>', found %s", vyre_parser_found(parser, found));
     vyre_parser_skip_blanks(parser);
   }
   parser->at++;

@@ -177,10 +177,11 @@ unknown_pass(const vyre_parser *p, size_t at, size_t length)
   int shown = length > 100 ? 100 : (int)length;
   const vyre_default *level = find_level(near.word, length);
   if (level)
-    return vyre_parser_fail(p, at, length, NULL, "unknown pass '%.*s'; did you mean 'default<%s>'?", shown, near.word,
-                            level->level);
+    return vyre_parser_fail(p, at, length, "Fix: -list-passes lists the passes", "unknown pass '%.*s'; did you mean 'default<%s>'?",
+                            shown, near.word, level->level);
   if (near.best)
-    return vyre_parser_fail(p, at, length, NULL, "unknown pass '%.*s'; did you mean '%s'?", shown, near.word, near.best);
+    return vyre_parser_fail(p, at, length, "Fix: -list-passes lists the passes", "unknown pass '%.*s'; did you mean '%s'?", shown,
+                            near.word, near.best);
   return vyre_parser_fail(p, at, length, "Fix: use a pass of -list-passes, or load a plugin with -load=FILE", "unknown pass '%.*s'",
                           shown, near.word);
 }
@@ -216,7 +217,7 @@ resolve(const vyre_parser *p, size_t at, size_t length, vyre_node *out)
     return vyre_parser_fail(p, at, length, "Fix: leave out the scope and its parentheses",
                             "scope '%.*s' is not supported: every pass works on the whole module", shown, name);
   case VYRE_RESERVED_LATER:
-    return vyre_parser_fail(p, at, length, NULL, "'%.*s' is not available in this version", shown, name);
+    return vyre_parser_fail(p, at, length, "Fix: leave it out", "'%.*s' is not available in this version", shown, name);
   default:
     out->kind = VYRE_NODE_PASS;
     out->record = vyre_registry_find(p->registry, name, length, &other);
@@ -235,7 +236,8 @@ add_node(vyre_parser *p, uint32_t parent, uint32_t *last, const vyre_node *node,
 {
   vyre_pipeline *pipeline = p->pipeline;
   if (++p->elements > VYRE_PIPELINE_ELEMENTS)
-    return vyre_parser_fail(p, at, 1, NULL, "the pipeline has more than %u elements", VYRE_PIPELINE_ELEMENTS);
+    return vyre_parser_fail(p, at, 1, "Fix: use fewer passes, or repeat<N>(...)", "the pipeline has more than %u elements",
+                            VYRE_PIPELINE_ELEMENTS);
   if (!vyre_grow(&pipeline->allocator, &pipeline->nodes, &pipeline->node_capacity, pipeline->node_count + 1, sizeof(*node)))
     return VYRE_OUT_OF_MEMORY("for the pipeline");
   uint32_t id = pipeline->node_count++;
@@ -270,10 +272,10 @@ parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
     size_t end = p->at;
     vyre_parser_skip_blanks(p);
     if (vyre_parser_peek(p) == '<' && p->at > end)
-      return vyre_parser_fail(p, p->at, 1, NULL, "'<' must follow the name directly");
+      return vyre_parser_fail(p, p->at, 1, "Fix: remove the blank", "'<' must follow the name directly");
   }
   if (pipeline->nodes[id].kind == VYRE_NODE_REPEAT && !seen[VYRE_REPEAT_N])
-    return vyre_parser_fail(p, name, name_length, NULL, "'repeat' needs a count: repeat<2>(...)");
+    return vyre_parser_fail(p, name, name_length, "Fix: write the count after the name", "'repeat' needs a count: repeat<2>(...)");
   const vyre_pass_record *record = pipeline->nodes[id].record;
   return record ? check_provided(p, name, name_length, record, values) : VYRE_OK;
 }
@@ -284,11 +286,12 @@ parse_group(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
   char found[16];
   if (++p->depth > VYRE_PIPELINE_DEPTH)
-    return vyre_parser_fail(p, p->at, 1, NULL, "parentheses nest deeper than %u", VYRE_PIPELINE_DEPTH);
+    return vyre_parser_fail(p, p->at, 1, "Fix: nest less", "parentheses nest deeper than %u", VYRE_PIPELINE_DEPTH);
   p->at++;
   VYRE_TRY(parse_elements(p, parent, last));
   if (vyre_parser_peek(p) != ')')
-    return vyre_parser_fail(p, p->at, 1, NULL, "expected ',' or ')', found %s", vyre_parser_found(p, found));
+    return vyre_parser_fail(p, p->at, 1, "Fix: separate passes by commas, and close each parenthesis",
+                            "expected ',' or ')', found %s", vyre_parser_found(p, found));
   p->at++;
   p->depth--;
   return VYRE_OK;
@@ -302,8 +305,9 @@ parse_children(vyre_parser *p, uint32_t id)
   uint32_t last = 0;
   p->repeats *= p->pipeline->values[p->pipeline->nodes[id].values]; /* n and max are first */
   if (p->repeats > VYRE_PIPELINE_REPEATS)
-    return vyre_parser_fail(p, p->at, 1, NULL, "these passes would run up to %llu times, but the limit is %u",
-                            (unsigned long long)p->repeats, VYRE_PIPELINE_REPEATS);
+    return vyre_parser_fail(p, p->at, 1, "Fix: lower the counts of repeat, or max of fixpoint",
+                            "these passes would run up to %llu times, but the limit is %u", (unsigned long long)p->repeats,
+                            VYRE_PIPELINE_REPEATS);
   VYRE_TRY(parse_group(p, id, &last));
   p->repeats = repeats;
   return VYRE_OK;
@@ -329,12 +333,12 @@ parse_level(vyre_parser *p, size_t at, const vyre_default **out)
   const size_t length = p->at > open ? p->at - open - 1 : 0;
   *out = length ? find_level(word, length) : NULL;
   if (*out && vyre_parser_peek(p) != '>')
-    return vyre_parser_fail(p, p->at, 1, NULL, "expected '>', found %s", vyre_parser_found(p, found));
+    return vyre_parser_fail(p, p->at, 1, "Fix: end the level with >", "expected '>', found %s", vyre_parser_found(p, found));
   if (*out && word[0] != (*out)->level[0])
-    return vyre_parser_fail(p, open + 1, length, NULL, "unknown level '%.*s'; did you mean '%s'?", (int)length, word,
-                            (*out)->level);
+    return vyre_parser_fail(p, open + 1, length, "Fix: use default<O0>, default<O1>, default<O2> or default<O3>",
+                            "unknown level '%.*s'; did you mean '%s'?", (int)length, word, (*out)->level);
   if (!*out)
-    return vyre_parser_fail(p, at, p->at - at + (vyre_parser_peek(p) == '>'), NULL,
+    return vyre_parser_fail(p, at, p->at - at + (vyre_parser_peek(p) == '>'), "Fix: write default<O2>",
                             "'default' needs a level: default<O0>, default<O1>, default<O2> or default<O3>");
   p->at++;
   return VYRE_OK;
@@ -371,7 +375,8 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
     p->at++;
   size_t length = p->at - at;
   if (length == 0)
-    return vyre_parser_fail(p, at, 1, NULL, "expected a pass, found %s", vyre_parser_found(p, found));
+    return vyre_parser_fail(p, at, 1, "Fix: write the name of a pass of -list-passes, or remove the comma",
+                            "expected a pass, found %s", vyre_parser_found(p, found));
   if (vyre_reserved_name(p->text + at, length) == VYRE_RESERVED_DEFAULT)
     return parse_default(p, parent, last, at);
   VYRE_TRY(resolve(p, at, length, &node));
@@ -379,10 +384,11 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
   VYRE_TRY(parse_values(p, id, at, length));
   vyre_parser_skip_blanks(p);
   if (node.kind != VYRE_NODE_PASS && vyre_parser_peek(p) != '(')
-    return vyre_parser_fail(p, p->at, 1, NULL, "'%.*s' needs passes in parentheses, found %s", (int)length, p->text + at,
-                            vyre_parser_found(p, found));
+    return vyre_parser_fail(p, p->at, 1, "Fix: write them after the name, for example fixpoint(cf,dce)",
+                            "'%.*s' needs passes in parentheses, found %s", (int)length, p->text + at, vyre_parser_found(p, found));
   if (node.kind == VYRE_NODE_PASS && vyre_parser_peek(p) == '(')
-    return vyre_parser_fail(p, p->at, 1, NULL, "pass '%s' cannot have passes in parentheses", node.record->pass.name);
+    return vyre_parser_fail(p, p->at, 1, "Fix: separate the passes by a comma", "pass '%s' cannot have passes in parentheses",
+                            node.record->pass.name);
   if (node.kind != VYRE_NODE_PASS)
     VYRE_TRY(parse_children(p, id));
   return VYRE_OK;
@@ -420,7 +426,8 @@ parse_text(vyre_parser *p)
   pipeline->nodes[pipeline->node_count++] = root;
   VYRE_TRY(parse_elements(p, 0, &last));
   if (p->at < p->length)
-    return vyre_parser_fail(p, p->at, 1, NULL, "expected ',' or the end, found %s", vyre_parser_found(p, found));
+    return vyre_parser_fail(p, p->at, 1, "Fix: separate passes by commas", "expected ',' or the end, found %s",
+                            vyre_parser_found(p, found));
   return VYRE_OK;
 }
 

@@ -8,6 +8,9 @@
 
 #include "base/clock.h"
 
+/* The fix of an error of a pass. */
+#define VYRE_PASS_FIX "\nFix: leave the pass out of the pipeline, and report this to the author of its plugin"
+
 #define VYRE_CONTEXT_ERRORS 16u
 
 typedef struct vyre_scratch {

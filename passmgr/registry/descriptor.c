@@ -326,7 +326,9 @@ static vyre_status
 read_plugin(reader *r, const vyre_plugin *theirs, vyre_plugin *out)
 {
   if (!theirs)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "plugin '%s' refused to load: '" VYRE_PLUGIN_ENTRY "' returned NULL", r->path);
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "plugin '%s' refused to load: '" VYRE_PLUGIN_ENTRY "' returned NULL\nFix: return the plugin's descriptor",
+                      r->path);
   uint32_t size;
   memcpy(&size, theirs, sizeof(size));
   vyre_plugin start = {0};

@@ -103,10 +103,10 @@ host_error(vyre_pass_ctx *ctx, uint32_t row, const char *message)
   const char *pass = context->record->pass.name;
   vyre_status status;
   if (!message || !message[0])
-    status =
-        VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", context->record->plugin->plugin.name, pass);
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message" VYRE_PASS_FIX,
+                        context->record->plugin->plugin.name, pass);
   else
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': %s", pass, message);
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': %s%s", pass, message, strstr(message, "\nFix: ") ? "" : VYRE_PASS_FIX);
   char place[512];
   if (is_row(context->module, row))
     status = vyre_status_note(status, "at %s", describe_row(context->module, row, place));

@@ -25,7 +25,8 @@
 static vyre_status
 cannot_load(const char *path, const char *why)
 {
-  return VYRE_ERROR(VYRE_CODE_USAGE, "cannot load plugin '%s': %s", path, why);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "cannot load plugin '%s': %s%s", path, why,
+                    strstr(why, "\nFix: ") ? "" : "\nFix: give the path of a vyre plugin for this system");
 }
 
 /* Returns the absolute path in `out`, with links resolved if the file exists.  Returns false if it does not fit. */
@@ -77,7 +78,9 @@ not_a_plugin(void *library, const char *path)
   };
   for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
     if (dlsym(library, others[i].symbol))
-      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not a vyre plugin: it does not export '" VYRE_PLUGIN_ENTRY "' (found '%s': %s)",
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "'%s' is not a vyre plugin: it does not export '" VYRE_PLUGIN_ENTRY
+                        "' (found '%s': %s)\nFix: load a plugin that is built for this vyre",
                         path, others[i].symbol, others[i].what);
   return VYRE_ERROR(VYRE_CODE_USAGE,
                     "'%s' is not a vyre plugin: it does not export '" VYRE_PLUGIN_ENTRY "'\n"

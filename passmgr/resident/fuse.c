@@ -180,7 +180,8 @@ seal_changes(fused *f, uint64_t before)
 {
   run *r = f->r;
   if (!f->changed && r->options.check_changed && vyre_run_hash_module(r->module) != before)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "the sequence of passes that ends with '%s' reports no change, but the module changed",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "the sequence of passes that ends with '%s' reports no change, but the module changed" VYRE_PASS_FIX,
                       f->members[f->count - 1].record->pass.name);
   if (!f->changed)
     return VYRE_OK;

@@ -96,7 +96,8 @@ check_own_levels(const sequence *s, const sequence_member *m)
   for (uint32_t i = 0; i < phases->step_count; i++) {
     const vyre_phase_step *step = &phases->steps[i];
     if (step->kind == VYRE_STEP_LEVELS && step->times && !vyre_plan_are_levels(s->rows.view, m->context->memory[step->memory].data))
-      return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': `prepare` sets a row's level that is not above the levels of its operands",
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "pass '%s': `prepare` sets a row's level that is not above the levels of its operands" VYRE_PASS_FIX,
                         m->context->record->pass.name);
   }
   return VYRE_OK;
@@ -230,7 +231,7 @@ check_iterations(submission *u, uint32_t repeat)
   uint32_t step = 0;
   while (vyre_plan_number_of_while(m->pass.phases, step + 1) <= r->number)
     step++;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': its phases still add to counter '%.100s' in iteration %" PRIu32,
+  return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': its phases still add to counter '%.100s' in iteration %" PRIu32 VYRE_PASS_FIX,
                     m->context->record->pass.name, m->pass.phases->memory[m->pass.phases->steps[step].memory].name, most);
 }
 
@@ -295,7 +296,7 @@ check_old_levels(const sequence *s)
       return VYRE_ERROR(
           VYRE_CODE_INPUT,
           "pass '%s': its phases or those of an earlier pass changed operands, so the levels that it uses are no longer above "
-          "those of all operands",
+          "those of all operands\nFix: move the pass before those that change operands",
           pass->name);
   }
   return VYRE_OK;

@@ -15,7 +15,9 @@ report_limit(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
   vyre_bytes text = {.allocator = vyre_module_allocator(r->module)};
   vyre_status status = vyre_print_node(r->pipeline, id, true, &text);
   if (!status && on_limit == VYRE_ON_LIMIT_ERROR)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "%.400s still changed the module in round %" PRIu64, text.data, max);
+    status =
+        VYRE_ERROR(VYRE_CODE_INPUT, "%.400s still changed the module in round %" PRIu64 "\nFix: raise max, or set on-limit=warn",
+                   text.data, max);
   if (!status && r->options.diagnostics.emit) {
     char message[600];
     snprintf(message, sizeof(message), "%.400s still changed the module in round %" PRIu64, text.data, max);

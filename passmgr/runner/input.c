@@ -314,11 +314,8 @@ vyre_cost_model_read(const char *path, vyre_cost_model **out)
   if (!path)
     return VYRE_OK;
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &text);
-  if (vyre_status_code(status) == VYRE_CODE_INPUT) { /* an error of the command line, not of an input */
-    vyre_status why = status;
-    status = VYRE_ERROR(VYRE_CODE_USAGE, "%s\nFix: give the text of a cost model to -cost-model=FILE", vyre_status_text(why));
-    vyre_status_free(why);
-  }
+  if (vyre_status_code(status) == VYRE_CODE_INPUT) /* an error of the command line, not of an input */
+    status = vyre_status_refix(status, VYRE_CODE_USAGE, "give the text of a cost model to -cost-model=FILE");
   if (!status)
     status = vyre_cost_model_parse(text.data ? text.data : "", text.size, path, NULL, out);
   vyre_bytes_free(&text);

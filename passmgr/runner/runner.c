@@ -124,13 +124,13 @@ static vyre_status
 check_claim(run *r, const vyre_pass_record *record, uint64_t before, vyre_result result)
 {
   if (result > VYRE_CHANGED)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed" VYRE_PASS_FIX,
                       record->pass.name, record->plugin->path, result);
   if (record->pass.provides && result == VYRE_CHANGED)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) provides a column, but reported that it changed the module",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) provides a column, but reported that it changed the module" VYRE_PASS_FIX,
                       record->pass.name, record->plugin->path);
   if (r->options.check_changed && result == VYRE_UNCHANGED && hash_if_checked(r) != before)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) reported that it changed nothing, but it changed the module",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) reported that it changed nothing, but it changed the module" VYRE_PASS_FIX,
                       record->pass.name, record->plugin->path);
   return VYRE_OK;
 }
@@ -155,14 +155,14 @@ vyre_status
 vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status)
 {
   if (!vyre_context_settle(context, status) && status)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
-                        record->pass.name);
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message" VYRE_PASS_FIX,
+                        record->plugin->plugin.name, record->pass.name);
   vyre_context_return_scratch(context);
   const char *fault = vyre_module_fault(r->module);
   if (fault)
     status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' (%s) made an invalid call of its host: %s%s",
                                          record->plugin->plugin.name, record->pass.name, record->plugin->path, fault,
-                                         strstr(fault, "\nFix: ") ? "" : "\nFix: report this error of the plugin to its author"),
+                                         strstr(fault, "\nFix: ") ? "" : VYRE_PASS_FIX),
                               status);
   /* Builders record a failed allocation only in the module. */
   return status ? status : vyre_module_status(r->module);

@@ -82,7 +82,10 @@ get_data(vyre_target *target, const vulkan_cached *cached, const char *label, vo
   *out_capacity = *out_size = 0;
   VYRE_TRY(VULKAN_CALL(target, vkGetPipelineCacheData, (target->device, cached->handle, out_size, NULL), "for kernel '%s'", label));
   if (*out_size > TARGET_FILES_MOST)
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: kernel '%s' has %zu bytes of compiled code, which is too large", label, *out_size);
+    return VYRE_ERROR(
+        VYRE_CODE_DEVICE,
+        "vulkan: kernel '%s' has %zu bytes of compiled code, which is too large\nFix: use a smaller kernel, or leave out -cache",
+        label, *out_size);
   *out_capacity = *out_size + 1;
   *out = vyre_allocate(&target->base.allocator, *out_capacity);
   if (!*out)

@@ -55,7 +55,8 @@ ledger_read(const char *file, bool may_be_missing, FILE *report)
     return made;
   vyre_status status = vyre_file_read_as(file, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &bytes);
   if (status) {
-    fprintf(report, "vyre-prove: error: the ledger: %s\nFix: write the ledger with -update\n", vyre_status_text(status));
+    status = vyre_status_refix(status, VYRE_CODE_INPUT, "write the ledger with -update");
+    fprintf(report, "vyre-prove: error: the ledger: %s\n", vyre_status_text(status));
     vyre_status_free(status);
     free(made);
     return NULL;
@@ -115,8 +116,9 @@ ledger_write(const char *file, const rules_set *set, const bool *holds, const ui
   if (!status)
     status = vyre_file_write(file, text.data, text.size);
   vyre_bytes_free(&text);
+  status = vyre_status_refix(status, VYRE_CODE_INPUT, "give -ledger a file that can be written");
   if (status)
-    fprintf(report, "vyre-prove: error: the ledger: %s\nFix: give -ledger a file that can be written\n", vyre_status_text(status));
+    fprintf(report, "vyre-prove: error: the ledger: %s\n", vyre_status_text(status));
   const bool is_written = status == VYRE_OK;
   vyre_status_free(status);
   return is_written;

@@ -571,7 +571,8 @@ vyre_text_print(const vyre_module *module, const vyre_text_options *options, vyr
   size_t size = out->size;
   size_t rows = view->rows ? view->rows : 1;
   if (t.options->program >= rows)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "the program row %u is out of range: the table has %zu rows", t.options->program, rows);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the program row %u is out of range: the table has %zu rows\nFix: give the row of a program",
+                      t.options->program, rows);
   t.numbers = t.allocator->resize(t.allocator->user, NULL, 0, rows * sizeof(uint32_t));
   t.bits = t.allocator->resize(t.allocator->user, NULL, 0, rows);
   if (t.numbers && t.bits) {

@@ -136,13 +136,14 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
   s->failed = true;
+  const char *fix = strstr(text, "\nFix: ") ? "" : "\nFix: change the program there, or write .vir";
   const char *program = s->program ? vyre_row_name(s->module, (vyre_row){s->program}) : NULL;
   vyre_string file;
   uint32_t line, column;
   if (s->row && vyre_row_line(s->module, (vyre_row){s->row}, &file, &line, &column))
-    s->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s:%u:%u: spirv: %s", vyre_string_text(s->module, file), line, column, text);
+    s->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s:%u:%u: spirv: %s%s", vyre_string_text(s->module, file), line, column, text, fix);
   else
-    s->status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: %s", text);
+    s->status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: %s%s", text, fix);
   if (s->row)
     vyre_status_note(s->status, "while writing row %u, '%s', of program '%s'", s->row,
                      vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text, program ? program : "");

@@ -22,8 +22,10 @@ import_fail(import *m, const char *format, ...)
   va_start(args, format);
   vsnprintf(what, sizeof(what), format, args);
   va_end(args);
+  const bool has_fix = m->uncovered || strstr(what, "\nFix: ");
+  const char *fix = has_fix ? "" : "\nFix: check the module with spirv-val";
   if (m->at < 5 || m->at >= m->word_count) {
-    m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s", m->path, what);
+    m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s%s", m->path, what, fix);
     return false;
   }
   char place[400] = "";
@@ -31,9 +33,8 @@ import_fail(import *m, const char *format, ...)
     import_line(m, at); /* import_scan does not read line instructions */
   if (m->where.file)
     snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->where.file), m->b.line);
-  const bool has_fix = m->uncovered || strstr(what, "\nFix: ");
   m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s%s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
-                         place, what, has_fix ? "" : "\nFix: check the module with spirv-val");
+                         place, what, fix);
   return false;
 }
 
