@@ -16,7 +16,7 @@
 class module_strings
 {
 public:
-  /* Adds a string that the module may have.  A string of ASCII characters needs no repair. */
+  /* Adds a string that the module may contain.  A string of ASCII characters needs no repair. */
   void add(const std::string &text);
   /* Adds all texts between quotation marks: file names of #line, and formats. */
   void add_literals(const std::string &source);

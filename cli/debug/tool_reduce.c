@@ -171,7 +171,7 @@ write_file(shrinking *s, const vyre_module *program, const char *passes, uint32_
   return status;
 }
 
-/* Reads the input as a module, and fixes the output format. */
+/* Reads the input as a module, and determines the output format. */
 static vyre_status
 read_program(shrinking *s, vyre_module **out)
 {

@@ -52,7 +52,7 @@ plan_type(interp *ip, vyre_type_id id)
     for (uint32_t i = 0; i < info.count; i++) {
       const vyre_type_id member = info.members[i].type;
       if (member >= id)
-        return interp_refuse(ip, 0, "a struct type has a member of a later type");
+        return interp_refuse(ip, 0, "the type table is not in order: a member of a struct has a type after the struct");
       plan->packed_size = interp_capped(1, plan->packed_size + interp_packed_size(ip, member));
       if (member >= 256 && ip->types[member - 256].depth > deepest)
         deepest = ip->types[member - 256].depth;

@@ -14,7 +14,7 @@ typedef struct vyre_phase_source {
   uint32_t analysis;  /* COLUMN: the analysis that makes it, 0 for a column of the table */
   uint32_t provides;  /* COLUMN: its bit of VYRE_COLUMNS if this pass provides it, otherwise 0 */
   uint32_t fact;      /* FACT: its number */
-  bool is_of_another; /* COLUMN: an analysis that this pass does not provide */
+  bool is_of_another; /* COLUMN: whether another pass provides the analysis */
 } vyre_phase_source;
 
 /* A pass: the host's copy of the descriptor and its parameters.  Strings stay in the plugin, which is never unloaded. */

@@ -152,8 +152,8 @@ is_phase_valid(const vyre_phases *phases, const vyre_phase *phase)
 typedef struct step_walk {
   const vyre_phases *phases;
   bool in_levels, in_while;
-  uint32_t direction; /* of the step of levels around */
-  uint64_t times;     /* product of the repeats around */
+  uint32_t direction; /* of the enclosing step of levels */
+  uint64_t times;     /* product of the enclosing repeats */
 } step_walk;
 
 /* Returns the direction of the first phase among the steps, or FLAT if there is none. */

@@ -29,7 +29,7 @@ typedef struct sequence_member {
   plan_pass pass;
   uint32_t *blocks;             /* by memory of the phases: index in sequence.blocks */
   uint32_t whiles;              /* number of `repeat while`; the next three have an element for each */
-  uint32_t *counters;           /* block of the counter */
+  uint32_t *counters;           /* index in sequence.blocks of its counter */
   uint32_t *words;              /* offset of two words in the arena or in `host_words`: last value of the counter, its increase */
   uint32_t *compares;           /* offset in the arena of the compare's head */
   uint32_t head;                /* offset in the arena of the pass's head */

@@ -136,7 +136,7 @@ typedef struct vyre_spv {
   vyre_spv_made *made; /* open addressing: vyre_spv_made_of */
   uint32_t made_count, made_slots;
   vyre_spv_made first_made[VYRE_SPV_FIRST_MADE]; /* initial slots, enough for most modules */
-  vyre_spv_made no_made;                         /* result when there is no memory */
+  vyre_spv_made no_made;                         /* the result of vyre_spv_made_of if memory ran out */
   uint32_t small[2][VYRE_SPV_SMALL];             /* ids of i32 and u32 constants, or 0 */
   uint32_t value_types[256];
   uint32_t glsl;

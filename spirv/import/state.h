@@ -380,7 +380,7 @@ typedef struct import {
   list locals, log, constructs, open, joins, sets, loop_writes, cases, case_labels, stack;
   struct escape *escapes;  /* hash table of locals.c, for the current program */
   uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize, or 0 */
-  uint32_t first_function; /* word, or 0 before the first function */
+  uint32_t first_function; /* word of the first OpFunction, or 0 before it is read */
   uint32_t nests;          /* number of merge instructions and calls, which bounds the nesting depth */
   uint32_t function;       /* word of the OpFunction being read, or 0 */
 

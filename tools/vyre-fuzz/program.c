@@ -463,7 +463,7 @@ store_all(generator *g)
     store_out(g, g->pool[below(g, g->count)]);
 }
 
-/* Adds a loop with a return at the end of the program, where only the number of iterations depends on the return. */
+/* Adds a loop with a conditional return to the end of the program.  The return only changes the number of iterations. */
 static void
 return_from_loop(generator *g)
 {

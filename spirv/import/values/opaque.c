@@ -333,7 +333,7 @@ pointer_operand(import *m, uint32_t id, vyre_member *out)
   if (!p)
     return false;
   if (p->base != BASE_BUFFER || p->has_column)
-    return import_uncovered(m, "pointer %u is not a pointer to memory, which is not supported here", id);
+    return import_uncovered(m, "pointer %u does not point to a buffer; only such pointers are supported here", id);
   return push_operand(m, import_path(m, m->ids[id].value));
 }
 

@@ -352,7 +352,7 @@ plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a,
   return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
 }
 
-/* The same for operands that are visible here. */
+/* Does the same as plain() for operands that are visible in the current region.  Returns false if it is another case. */
 static inline bool
 plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
 {
