@@ -129,11 +129,12 @@ vyre_status_note(vyre_status status, const char *format, ...)
 }
 
 vyre_status
-vyre_status_refix(vyre_status status, vyre_code code, const char *fix)
+vyre_status_add_fix(vyre_status status, vyre_code code, const char *fix)
 {
   if (!status || status->is_out_of_memory)
     return status;
-  vyre_status made = VYRE_ERROR(code, "%.*s\nFix: %s", (int)fix_offset(status), status->text, fix);
+  vyre_status made =
+      VYRE_ERROR(code, "%.*s\nFix: %s%s", (int)fix_offset(status), status->text, fix, status->text + fix_offset(status));
   vyre_status_free(status);
   return made;
 }

@@ -53,7 +53,7 @@ load_all(tool *t)
 static vyre_status
 fail_pipeline_file(vyre_status why)
 {
-  return vyre_status_refix(why, VYRE_CODE_USAGE, "name a file with the text of a pipeline in -passes=@FILE or -passes-file=FILE");
+  return vyre_status_add_fix(why, VYRE_CODE_USAGE, "name a file with the text of a pipeline in -passes=@FILE or -passes-file=FILE");
 }
 
 /* Replaces each name by the pass's canonical name.  Numbers of runs stay. */

@@ -25,8 +25,9 @@ file_advice(int error)
 #ifdef EDQUOT /* not on Windows */
   case EDQUOT:
 #endif
-  case EFBIG:
     return "free space, or give a path on another disk";
+  case EFBIG:
+    return "raise the limit of the size of files (ulimit -f)";
   case EMFILE:
   case ENFILE:
     return "close files, or raise the limit of open files (ulimit -n)";

@@ -235,7 +235,8 @@ parse_file(const option_table *table, const char *path, void *fields, uint32_t d
                       path, MOST_DEPTH);
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT, &bytes);
   if (status)
-    return vyre_status_refix(status, VYRE_CODE_USAGE, "@FILE reads arguments from a file; write ./@FILE for an input of that name");
+    return vyre_status_add_fix(status, VYRE_CODE_USAGE,
+                               "@FILE reads arguments from a file; write ./@FILE for an input of that name");
   char *text = vyre_allocate(NULL, bytes.size + 1);
   if (text && bytes.size)
     memcpy(text, bytes.data, bytes.size);

@@ -46,8 +46,8 @@ typedef struct vyre_status_data *vyre_status; /* NULL for success */
 vyre_status vyre_status_make(vyre_code code, const char *file, int line, const char *format, ...) VYRE_PRINTF(4, 5);
 /* Adds one line of context, for example "while compiling plugin 'cid'", and returns `status`. Does nothing to NULL. */
 vyre_status vyre_status_note(vyre_status status, const char *format, ...) VYRE_PRINTF(2, 3);
-/* Returns the error with another code, and with `fix` instead of its fix. Returns `status` if it is NULL or memory ran out. */
-vyre_status vyre_status_refix(vyre_status status, vyre_code code, const char *fix);
+/* Returns the error with another code, and with `fix` before its own fix. Returns `status` if it is NULL or memory ran out. */
+vyre_status vyre_status_add_fix(vyre_status status, vyre_code code, const char *fix);
 /* Returns `first` with `second` as a note. If one of them is NULL, returns the other. Owns both. */
 vyre_status vyre_status_join(vyre_status first, vyre_status second);
 /* Returns VYRE_CODE_OK for success. */

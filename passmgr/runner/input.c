@@ -315,7 +315,7 @@ vyre_cost_model_read(const char *path, vyre_cost_model **out)
     return VYRE_OK;
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &text);
   if (vyre_status_code(status) == VYRE_CODE_INPUT) /* an error of the command line, not of an input */
-    status = vyre_status_refix(status, VYRE_CODE_USAGE, "give the text of a cost model to -cost-model=FILE");
+    status = vyre_status_add_fix(status, VYRE_CODE_USAGE, "give the text of a cost model to -cost-model=FILE");
   if (!status)
     status = vyre_cost_model_parse(text.data ? text.data : "", text.size, path, NULL, out);
   vyre_bytes_free(&text);

@@ -55,7 +55,7 @@ ledger_read(const char *file, bool may_be_missing, FILE *report)
     return made;
   vyre_status status = vyre_file_read_as(file, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &bytes);
   if (status) {
-    status = vyre_status_refix(status, VYRE_CODE_INPUT, "write the ledger with -update");
+    status = vyre_status_add_fix(status, VYRE_CODE_INPUT, "write the ledger with -update");
     fprintf(report, "vyre-prove: error: the ledger: %s\n", vyre_status_text(status));
     vyre_status_free(status);
     free(made);
@@ -116,7 +116,7 @@ ledger_write(const char *file, const rules_set *set, const bool *holds, const ui
   if (!status)
     status = vyre_file_write(file, text.data, text.size);
   vyre_bytes_free(&text);
-  status = vyre_status_refix(status, VYRE_CODE_INPUT, "give -ledger a file that can be written");
+  status = vyre_status_add_fix(status, VYRE_CODE_INPUT, "give -ledger a file that can be written");
   if (status)
     fprintf(report, "vyre-prove: error: the ledger: %s\n", vyre_status_text(status));
   const bool is_written = status == VYRE_OK;

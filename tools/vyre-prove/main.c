@@ -268,7 +268,7 @@ read_file(const char *name, memory *m, size_t *out_length)
     memcpy(text, bytes.data, bytes.size);
   *out_length = bytes.size;
   vyre_bytes_free(&bytes);
-  status = vyre_status_refix(status, VYRE_CODE_INPUT, "give the path of a file of rules");
+  status = vyre_status_add_fix(status, VYRE_CODE_INPUT, "give the path of a file of rules");
   if (status)
     fprintf(stderr, "vyre-prove: error: %s\n", vyre_status_text(status));
   vyre_status_free(status);

@@ -53,10 +53,24 @@ TEST(a_status_of_exhausted_memory_is_recognized)
   vyre_status_free(status);
 }
 
+TEST(an_error_without_a_fix_gets_the_one_of_its_kind)
+{
+  vyre_status status = VYRE_OUT_OF_MEMORY("for a test");
+  assert_string_equal(vyre_status_text(status),
+                      "out of memory for a test\nFix: close other programs, or raise the limit of memory (ulimit -v)");
+  assert_ptr_equal(vyre_status_add_fix(status, VYRE_CODE_USAGE, "another"), status);
+  vyre_status_free(status);
+  status = vyre_status_add_fix(VYRE_ERROR(VYRE_CODE_INPUT, "bad\nFix: better"), VYRE_CODE_USAGE, "best");
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_USAGE);
+  assert_string_equal(vyre_status_text(status), "bad\nFix: best\nFix: better");
+  vyre_status_free(status);
+}
+
 TEST(a_bug_names_its_place)
 {
   vyre_status status = vyre_status_make(VYRE_CODE_INTERNAL, "here.c", 12, "impossible");
-  assert_string_equal(vyre_status_text(status), "impossible\n  at here.c:12");
+  assert_string_equal(vyre_status_text(status), "impossible\n  at here.c:12\n"
+                                                "Fix: report this as a bug of vyre, with the command and its input");
   vyre_status_free(status);
 }
 

@@ -174,7 +174,8 @@ TEST(the_line_is_shown_with_a_caret)
   char shown[512] = "";
   vyre_module *module = new_module();
   vyre_status status = vyre_text_parse(module, text, sizeof(text) - 1, "dir/a.vir", (vyre_diagnostics){keep_first, shown});
-  assert_string_equal(vyre_status_text(status), "dir/a.vir: 1 error");
+  assert_string_equal(vyre_status_text(status),
+                      "dir/a.vir: 1 error\nFix: correct the marked places; docs/ir.md describes the text");
   assert_string_equal(shown, "dir/a.vir:2:17: error: the left operand of add is u32, but the literal is f32\n"
                              "\t%a = add 1u32, 2.0f32 ; comment\n"
                              "\t               ^~~~~~\n");
