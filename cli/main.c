@@ -142,6 +142,8 @@ run_tool(tool *t)
 {
   const tool_options *o = &t->options;
   vyre_bytes text = {0};
+  if (t->line.printed.size)
+    return tool_complain(vyre_file_write("-", t->line.printed.data, t->line.printed.size));
   if (o->help)
     return tool_complain(print_text(options_help(o, &text), &text));
   if (o->version)
@@ -182,6 +184,20 @@ only_prints(const tool_options *o)
   return o->help || o->version || o->list_passes || o->help_pass || o->print_pipeline || o->print_schedule || o->list_inputs;
 }
 
+/* Parses the command line, which a personality translates first. */
+static int
+parse_arguments(int *argc, char ***argv, personality_line *line, tool_options *out)
+{
+  vyre_status status = personality_translate(*argc, *argv, line);
+  if (status || line->printed.size)
+    return tool_complain(status);
+  if (line->arguments.count) {
+    *argc = (int)line->arguments.count;
+    *argv = (char **)(uintptr_t)line->arguments.names;
+  }
+  return tool_complain(options_parse(*argc, *argv, line->origins.names, out));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -190,9 +206,10 @@ main(int argc, char **argv)
   /* Keeps memory that a pass frees for the next pass.  Page faults of fresh memory cost as much time as a pass. */
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  int code = tool_complain(options_parse(argc, argv, &t.options));
+  int code = parse_arguments(&argc, &argv, &t.line, &t.options);
   if (!code && t.options.watch && !only_prints(&t.options) && !tool_watch(argc, argv, &t, &code)) {
     options_free(&t.options);
+    personality_free(&t.line);
     return code;
   }
   if (!code && t.options.trust_reproducer && !t.options.run_reproducer)
@@ -216,5 +233,7 @@ main(int argc, char **argv)
   vyre_registry_destroy(t.registry);
   options_free(&t.options);
   arguments_free(&of_reproducer);
-  return guard_end(console_end("vyre-passmgr", VYRE_OK, code));
+  code = personality_exit_code(&t.line, console_end("vyre-passmgr", VYRE_OK, code));
+  personality_free(&t.line);
+  return guard_end(code);
 }

@@ -40,8 +40,8 @@ typedef struct source {
   const tool_options *options;
   const char *path; /* for messages */
   vyre_bytes bytes;
-  bool is_read;
-  vyre_input_kind kind; /* for variants */
+  bool is_read, is_accepted; /* is_accepted: SPIRV-Tools is done with the input, or has nothing to do */
+  vyre_input_kind kind;      /* for variants */
   vyre_glsl_options glsl;
   vyre_diagnostics diagnostics;
   vyre_bytes *said;    /* for process_print */
@@ -132,12 +132,33 @@ check_input(const vyre_module *module, const source *from, const vyre_pipeline_o
   return vyre_status_note(status, "as read from '%s'", from->path);
 }
 
+/* Replaces the module by the result of SPIRV-Tools, for -spirv-tools and -spirv-tools-after. */
+static vyre_status
+apply_spirv_tools(const name_list *flags, const char *what, const source *from, vyre_bytes *module)
+{
+  vyre_bytes out = {0};
+  if (flags->count == 0)
+    return VYRE_OK;
+  if (!vyre_spirv_is(module->data, module->size))
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "the %s '%s' is not a binary SPIR-V module, which SPIRV-Tools needs\nFix: compile or assemble it first", what,
+                      from->path);
+  VYRE_TRY(vyre_spirv_tools_run(module->data, module->size, from->path, flags->names, flags->count, &from->glsl, from->diagnostics,
+                                &out));
+  vyre_bytes_free(module);
+  *module = out;
+  return VYRE_OK;
+}
+
 static vyre_status
 read_file(const process *p, const work *w, source *from)
 {
   if (!from->is_read)
     VYRE_TRY(archives_read(&p->options->archives, w->path, &from->bytes));
   from->is_read = true;
+  if (!from->is_accepted)
+    VYRE_TRY(apply_spirv_tools(&p->options->spirv_tools, "input", from, &from->bytes));
+  from->is_accepted = true;
   return VYRE_OK;
 }
 
@@ -152,10 +173,11 @@ read_input(const process *p, vyre_module *module, work *w, source *from)
   from->glsl.nanoseconds = &glslang;
   from->glsl.words = &from->words;
   from->words.size = 0;
-  VYRE_TRY(read_file(p, w, from));
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
-  vyre_status status = vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
-                                        from->diagnostics, &w->kind);
+  vyre_status status = read_file(p, w, from);
+  if (!status)
+    status = vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
+                              from->diagnostics, &w->kind);
   from->glsl.nanoseconds = NULL;
   from->glsl.words = NULL;
   VYRE_TRY(status);
@@ -287,6 +309,7 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(export)");
   VYRE_TRY(export(p, module, w, from));
+  VYRE_TRY(apply_spirv_tools(&p->options->spirv_tools_after, "output of", from, &w->output));
   vyre_report_stop(w->report, &watch);
   if (p->options->forbids_warnings && from->warnings)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: -Werror makes %u warning%s an error\nFix: mend the shader, or leave out -Werror",

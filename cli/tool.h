@@ -9,9 +9,11 @@
 #include "cli/tool_options.h"
 #include "cli/outputs/output_cache.h"
 #include "cli/outputs/outputs.h"
+#include "cli/personality/personality.h"
 #include "process.h"
 
 typedef struct tool {
+  personality_line line;
   tool_options options;
   vyre_registry *registry;
   vyre_pipeline *pipeline;       /* NULL without passes */

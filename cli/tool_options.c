@@ -6,7 +6,7 @@
 #include "base/files/paths.h"
 #include "cli/inputs/patterns.h"
 #include "cli/inputs/specialize.h"
-#include "spirv_opt.h"
+#include "cli/options/levels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,24 @@
 #define AT_GLSL(field)   offsetof(tool_options, glsl.field)
 #define AT_DEVICE(field) offsetof(tool_options, on.field)
 
+/* Appends the pipeline of a level to that of the levels before it. */
+static vyre_status
+add_level(const char *value, void *fields)
+{
+  tool_options *o = fields;
+  const char *pipeline;
+  VYRE_TRY(level_parse(value, &pipeline));
+  return vyre_bytes_printf(&o->others, "%s%s", o->others.size ? "," : "", pipeline);
+}
+
+/* Parses -as after the first argument, where it has no effect any more. */
+static vyre_status
+refuse_late_as(const char *value, void *fields)
+{
+  (void)fields;
+  return VYRE_ERROR(VYRE_CODE_USAGE, "-as=%.100s must be the first argument\nFix: vyre-passmgr -as=%.100s ...", value, value);
+}
+
 static const option_row options[] = {
     {.name = "Pipeline", OPTION_SECTION},
     {.name = "passes",
@@ -32,11 +50,11 @@ static const option_row options[] = {
     {.name = "O",
      OPTION_CUSTOM,
      0,
-     "0|1|2|3|s",
+     LEVEL_FORMS,
      "run the pipeline default<O0> (0), default<O1> (1) or default<O2> (2, 3, s). Default: 2",
      OPTION_SAFE | OPTION_JOINED,
      .alone = "2",
-     .parse = spirv_opt_add_level},
+     .parse = add_level},
     {.name = "cost-model",
      OPTION_TEXT,
      AT(cost_model),
@@ -124,6 +142,18 @@ static const option_row options[] = {
 
     {.name = "GLSL, HLSL and SPIR-V input", OPTION_SECTION},
     OPTION_GLSL_ROWS(AT_GLSL),
+    {.name = "spirv-tools",
+     OPTION_LIST,
+     AT(spirv_tools),
+     "FLAG",
+     "before the passes, validate SPIR-V input with SPIRV-Tools, and apply this flag of spirv-opt: -spirv-tools=--loop-unroll",
+     .flags = OPTION_POSIX},
+    {.name = "spirv-tools-after",
+     OPTION_LIST,
+     AT(spirv_tools_after),
+     "FLAG",
+     "the same for SPIR-V output, after the passes",
+     .flags = OPTION_POSIX},
     {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines"},
     {.name = "gV",
      OPTION_FLAG,
@@ -386,7 +416,7 @@ static const option_row options[] = {
      OPTION_SAFE | OPTION_KEPT,
      .most = MOST_THREADS},
 
-    {.name = "Options of other compilers (those of spirv-opt: docs/passmgr.md)", OPTION_SECTION},
+    {.name = "Options of other compilers", OPTION_SECTION},
     {.name = "fshader-stage",
      OPTION_TEXT,
      AT_GLSL(stage),
@@ -408,6 +438,14 @@ static const option_row options[] = {
     {.name = "Werror", OPTION_FLAG, AT(forbids_warnings), NULL, "print warnings, and fail for an input that has one"},
 
     {.name = "General", OPTION_SECTION},
+    {.name = "as",
+     OPTION_CUSTOM,
+     0,
+     "TOOL",
+     "as the first argument: use the command line of spirv-opt. -as=TOOL -help lists its flags. A link to vyre-passmgr with the "
+     "tool's name does the same",
+     .flags = OPTION_ASIDE,
+     .parse = refuse_late_as},
     {.name = "version",
      OPTION_FLAG,
      AT(version),
@@ -428,8 +466,7 @@ static const option_table table = {
     .rows = options,
     .count = sizeof(options) / sizeof(options[0]),
     .inputs = AT(inputs),
-    .files = AT(responses),
-    .other = spirv_opt_add_flag};
+    .files = AT(responses)};
 
 /* Repeats each input for each variant. */
 static vyre_status
@@ -453,10 +490,12 @@ count_threads(const option_number *number)
 }
 
 vyre_status
-options_parse(int argc, char **argv, tool_options *out)
+options_parse(int argc, char **argv, const char *const *origins, tool_options *out)
 {
   *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
-  VYRE_TRY(option_table_parse(&table, argc, argv, out));
+  option_table with = table;
+  with.origins = origins;
+  VYRE_TRY(option_table_parse(&with, argc, argv, out));
   for (uint32_t i = 0; i < out->inputs.count; i++)
     path_normalize((char *)(uintptr_t)out->inputs.names[i]); /* of argv, or of a file of arguments */
   VYRE_TRY(patterns_expand(&out->inputs, &out->responses));

@@ -31,13 +31,13 @@ typedef struct tool_options {
       *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *opt_bisect, *bisect,
       *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *variants_file, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* pass_timeout in seconds, 0 without a limit */
-  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, inputs;
+  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, spirv_tools, spirv_tools_after, inputs;
   option_glsl glsl;
   option_device on;
   option_texts responses;
   spec_variants variants;         /* of variants_file; then `inputs` has each input once for each variant */
   archives archives;              /* of the inputs */
-  vyre_bytes others;              /* the pipeline of the flags of spirv-opt, owned */
+  vyre_bytes others;              /* the pipeline of -O, owned */
   vyre_stats_format stats_format; /* parsed from stats */
   vyre_glsl_options compile;      /* from glsl and the debug options */
   uint32_t threads;               /* from jobs: 1 to MOST_THREADS */
@@ -51,8 +51,9 @@ typedef struct tool_options {
       list_inputs, version;
 } tool_options;
 
-/* Parses and checks the command line.  Borrows argv.  Returns USAGE for a wrong command line. */
-VYRE_MUST_USE vyre_status options_parse(int argc, char **argv, tool_options *out);
+/* Parses and checks the command line.  Borrows argv.  Returns USAGE for a wrong command line.  `origins` are those of option_table,
+ * or NULL. */
+VYRE_MUST_USE vyre_status options_parse(int argc, char **argv, const char *const *origins, tool_options *out);
 /* Appends the options of a reproducer, "-name=value", each on a line after `before`, with absolute paths.  The pipeline, runs,
  * inputs and outputs are not among them.  Returns INPUT if a value contains a line end. */
 VYRE_MUST_USE vyre_status options_print_kept(const tool_options *options, const char *before, vyre_bytes *out);

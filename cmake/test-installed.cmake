@@ -161,6 +161,13 @@ if(output MATCHES "saxpy.spv")
   message(FATAL_ERROR "a shader is made again that does not include what changed:\n${output}")
 endif()
 
+# A build with the names of other tools, in a folder before those of PATH.
+file(WRITE ${work}/compat/Makefile "optimized.spv: plain.spv\n\tspirv-opt -O --strip-debug $< -o $@\n")
+file(COPY_FILE ${work}/make/out/saxpy.spv ${work}/compat/plain.spv)
+run(${CMAKE_COMMAND} -E env PATH=${prefix}/${LIBDIR}/vyre/compat:$ENV{PATH} ${make} -C ${work}/compat)
+run(${prefix}/bin/vyre-passmgr -O -spirv-tools-after=--strip-debug ${work}/compat/plain.spv -o ${work}/compat/wanted.spv)
+run(${CMAKE_COMMAND} -E compare_files ${work}/compat/wanted.spv ${work}/compat/optimized.spv)
+
 # By Meson: made once, again when what they include has changed, and then those alone that include it.
 vyre_need(meson find_program meson meson)
 file(COPY ${SOURCE}/examples/meson/ ${SOURCE}/examples/shaders/ DESTINATION ${work}/meson)

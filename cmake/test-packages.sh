@@ -53,14 +53,15 @@ check libvyre-dev "vyre \(= $version\), libvyre$abi \(= $version\), $libc" \
   /usr/include/vyre/plugin.h /usr/include/vyre/ops.def "$lib/libvyre\.so" "$lib/cmake/vyre/vyreConfig\.cmake" \
   "$lib/pkgconfig/vyre\.pc" /usr/bin/vyre-kernelc /usr/bin/vyre-new-pass /usr/bin/vyre-prove /usr/share/man/man1/vyre-kernelc.1 \
   /usr/share/doc/vyre/examples/plugins/acme.c /usr/share/vim/vimfiles/syntax/vir.vim /usr/share/vyre/vscode/package.json
-[ "$(find "$work/made" -maxdepth 1 -name '*.deb' | wc -l)" = 4 ] || fail "there are other packages, too: $(ls "$work/made")"
+check vyre-tools-compat "vyre \(= $version\)" "$lib/vyre/compat/spirv-opt"
+[ "$(find "$work/made" -maxdepth 1 -name '*.deb' | wc -l)" = 5 ] || fail "there are other packages, too: $(ls "$work/made")"
 grep -q 'Built in, of the package glslang-dev' "$root/usr/share/doc/libvyre$abi/copyright" || fail "no word of glslang's authors"
 dpkg-deb -I "$work/made/libvyre${abi}_${version}_$architecture.deb" postinst | grep -q ldconfig || fail "ldconfig does not run"
 
 # Together the packages contain the files that `cmake --install` installs, each once and below /usr.
 cmake --install "$build" --prefix "$work/installed/usr" >/dev/null
 (cd "$work/installed" && find . -not -type d | sed 's,^\.,,' | sort) >"$work/installed.files"
-sort "$work"/{vyre,vyre-passes,libvyre-dev,"libvyre$abi"}.files | diff "$work/installed.files" - || fail "the packages are not what is installed"
+sort "$work"/{vyre,vyre-passes,vyre-tools-compat,libvyre-dev,"libvyre$abi"}.files | diff "$work/installed.files" - || fail "the packages are not what is installed"
 ! grep -v '^/usr/' "$work/installed.files" || fail "files are outside of /usr"
 ! grep '^/usr/lib' "$work/installed.files" | grep -v "^$lib/" || fail "these are not in the folder of the architecture"
 ! grep -rlF "$build" "$root" || fail "these files name the build's folder"
@@ -75,9 +76,10 @@ shader=$root/usr/share/doc/vyre/examples/shaders/sha256.comp
 out "$root/usr/bin/vyre-passmgr" -passes='default<O2>' "$shader" -o "$work/unpacked.spv"
 "$build/bin/vyre-passmgr" -passes='default<O2>' "$shader" -o "$work/built.spv"
 cmp "$work/unpacked.spv" "$work/built.spv"
+out "$root$lib/vyre/compat/spirv-opt" --version | grep -q "spirv-opt: vyre-passmgr $version" || fail "the link spirv-opt does not run"
 out "$root/usr/bin/vyre-run" "$shader" -compare "$work/unpacked.spv" | grep -q '^equal: ' || fail "vyre-run does not find them equal"
 out "$root/usr/bin/vyre-kernelc" "$root/usr/share/doc/vyre/examples/plugins/half.vir" -emit=vir -o "$work/half.vir"
 mv "$root$lib/vyre/passes" "$work/passes"
 ! out "$root/usr/bin/vyre-passmgr" -passes=dce "$shader" -o "$work/without.spv" 2>"$work/log" || fail "it runs without the package vyre-passes"
 grep -q "no folder '$root$lib/vyre/passes'" "$work/log" || fail "it looks for passes elsewhere: $(cat "$work/log")"
-echo "4 packages of $version: $(wc -l <"$work/installed.files") files"
+echo "5 packages of $version: $(wc -l <"$work/installed.files") files"

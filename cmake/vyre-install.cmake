@@ -21,6 +21,17 @@ install(FILES ${PROJECT_BINARY_DIR}/vyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/editors/vim/ DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/editors/vscode DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre COMPONENT dev)
 
+# Links with the names of other tools, in a folder that is not in PATH (docs/drop-in.md).  The names are those of cli/personality.
+set(VYRE_COMPAT_NAMES spirv-opt)
+set(VYRE_COMPAT_DIR ${CMAKE_INSTALL_LIBDIR}/vyre/compat)
+file(RELATIVE_PATH to_bin ${CMAKE_INSTALL_FULL_LIBDIR}/vyre/compat ${CMAKE_INSTALL_FULL_BINDIR})
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/compat ${PROJECT_BINARY_DIR}/lib/vyre/compat)
+foreach(name ${VYRE_COMPAT_NAMES})
+  file(CREATE_LINK ${to_bin}/vyre-passmgr ${PROJECT_BINARY_DIR}/compat/${name} SYMBOLIC)
+  file(CREATE_LINK ../../../bin/vyre-passmgr ${PROJECT_BINARY_DIR}/lib/vyre/compat/${name} SYMBOLIC) # for the build tree
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/compat/ DESTINATION ${VYRE_COMPAT_DIR} COMPONENT compat)
+
 if(VYRE_TESTS)
   vyre_add_test(installed ${CMAKE_COMMAND}
     -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR} -DLIBDIR=${CMAKE_INSTALL_LIBDIR} -DC_COMPILER=${CMAKE_C_COMPILER}

@@ -12,7 +12,7 @@ foreach(package glslang-dev libvulkan-dev libvulkan-volk-dev libxxhash-dev spirv
 endforeach()
 file(WRITE ${copyright} "${text}")
 
-set(names tool=vyre libraries=libvyre${PROJECT_VERSION_MAJOR} plugins=vyre-passes dev=libvyre-dev)
+set(names tool=vyre libraries=libvyre${PROJECT_VERSION_MAJOR} plugins=vyre-passes dev=libvyre-dev compat=vyre-tools-compat)
 foreach(name ${names})
   string(REGEX MATCH "^([a-z]+)=(.*)$" name ${name})
   set(component ${CMAKE_MATCH_1})
@@ -35,7 +35,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL tool libraries plugins dev)
+set(CPACK_COMPONENTS_ALL tool libraries plugins dev compat)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -44,6 +44,7 @@ set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON) # of the same version
 set(CPACK_COMPONENT_TOOL_DEPENDS libraries)
 set(CPACK_COMPONENT_LIBRARIES_DEPENDS plugins)
 set(CPACK_COMPONENT_DEV_DEPENDS libraries tool)
+set(CPACK_COMPONENT_COMPAT_DEPENDS tool)
 
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "libvyre-dev, mesa-vulkan-drivers")
@@ -51,6 +52,7 @@ set(CPACK_DEBIAN_LIBRARIES_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_RECOMMENDS libvulkan1) # opened where a device is asked for
 set(CPACK_DEBIAN_PLUGINS_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_COMPAT_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "cmake, gcc, libc6-dev, make | ninja-build")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS z3) # vyre-prove
 set(what "vyre optimizes GPU compute shaders (GLSL, SPIR-V) by passes that are plugins.")
@@ -58,6 +60,7 @@ set(CPACK_COMPONENT_TOOL_DESCRIPTION "optimizer for GPU compute shaders\n${what}
 set(CPACK_COMPONENT_LIBRARIES_DESCRIPTION "optimizer for GPU compute shaders, as a library\n${what}\nThis is the library, and the program that reads GLSL for it.")
 set(CPACK_COMPONENT_PLUGINS_DESCRIPTION "optimizer for GPU compute shaders, its core passes\n${what}\nThese are the passes that come with it.")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "optimizer for GPU compute shaders, to write passes and to embed it\n${what}\nThese are headers, CMake and pkg-config files, and what compiles GPU passes.")
+set(CPACK_COMPONENT_COMPAT_DESCRIPTION "optimizer for GPU compute shaders, under the names of other tools\n${what}\nThese are links with the names of shader tools, in a folder that is not in PATH.")
 include(CPack)
 
 if(VYRE_TESTS AND NOT VYRE_SANITIZE)

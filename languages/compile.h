@@ -23,6 +23,10 @@ glsl_result glsl_compile(const char *text, size_t length, const char *path, cons
 glsl_result assembly_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                              const glsl_sink &sink);
 
+/* Validates a module and applies passes of SPIRV-Tools.  The defines of the options are flags of spirv-opt. */
+glsl_result spirv_tools_run(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
+                            const glsl_sink &sink);
+
 /* Limits the size of a single allocation from now on.  A larger one ends the process with GLSL_TOO_LARGE.  0 means no limit. */
 void glsl_bound_string(size_t bytes);
 

@@ -179,34 +179,39 @@ write_request(const char *text, size_t length, const char *path, const vyre_glsl
 static vyre_status
 end_error(const char *path, const glsl_request *asked, const glsl_end *end, uint32_t errors)
 {
+  const char *what = asked->language == GLSL_TOOLS ? "SPIRV-Tools" : "the GLSL compiler";
   if (end->signal == SIGXCPU)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the GLSL compiler used more than %u second%s of processor time, and was stopped\n"
+                      "%s: %s used more than %u second%s of processor time, and was stopped\n"
                       "Fix: if you trust the shader, allow more with -glsl-seconds=N",
-                      path, asked->most_seconds, asked->most_seconds == 1 ? "" : "s");
+                      path, what, asked->most_seconds, asked->most_seconds == 1 ? "" : "s");
   if (end->signal)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the GLSL compiler crashed with signal %u (%s)\n"
+                      "%s: %s crashed with signal %u (%s)\n"
                       "Fix: %ssimplify the shader, or give SPIR-V made by another compiler",
-                      path, end->signal, strsignal((int)end->signal), asked->debug >= 2 ? "leave out -gV or -gVS, " : "");
+                      path, what, end->signal, strsignal((int)end->signal), asked->debug >= 2 ? "leave out -gV or -gVS, " : "");
   switch (end->result) {
   case GLSL_OK:
     return VYRE_OK;
   case GLSL_NO_MEMORY:
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the GLSL compiler ran out of its memory of %u MiB\n"
+                      "%s: %s ran out of its memory of %u MiB\n"
                       "Fix: if you trust the shader, allow more with -glsl-memory=MIB",
-                      path, asked->most_memory);
+                      path, what, asked->most_memory);
   case GLSL_TOO_LARGE:
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: the shader has more than %u MiB after preprocessing\n"
                       "Fix: if you trust the shader, allow more with -glsl-expansion=MIB",
                       path, asked->most_expansion);
+  case GLSL_WRONG_FLAG:
+    return VYRE_ERROR(VYRE_CODE_USAGE, "SPIRV-Tools does not accept a flag\nFix: spirv-opt --help lists its flags");
   case GLSL_REJECTED:
+    if (asked->language == GLSL_TOOLS)
+      return VYRE_ERROR(VYRE_CODE_INPUT, "%s: SPIRV-Tools does not accept the module\nFix: give valid SPIR-V", path);
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader\nFix: correct the shader at these lines", path, errors,
                       errors == 1 ? "" : "s");
   default:
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the GLSL compiler failed\nFix: free memory and processes", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s failed\nFix: free memory and processes", path, what);
   }
 }
 
@@ -214,6 +219,51 @@ static uint32_t
 or_default(uint32_t value, uint32_t otherwise)
 {
   return value ? value : otherwise;
+}
+
+/* Sends the request with its text to vyre-glsl, and appends the module to `out`. */
+static vyre_status
+work(glsl_request *request, const char *text, size_t length, const char *path, const vyre_glsl_options *options,
+     vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  sink_state state = {.path = path, .text = text, .length = length, .diagnostics = diagnostics};
+  vyre_bytes rest = {.allocator = out->allocator};
+  const size_t size_before = out->size;
+  glsl_end end;
+  const uint64_t start = clock_now();
+  if (request->language == GLSL_TOOLS) /* a module has no lines */
+    state.length = 0;
+  request->text_bytes = length;
+  request->include_dir_count = options->include_dir_count;
+  request->define_count = options->define_count;
+  request->most_seconds = or_default(options->most_seconds, VYRE_GLSL_SECONDS);
+  request->most_memory = or_default(options->most_memory, VYRE_GLSL_MEMORY);
+  request->most_expansion = or_default(options->most_expansion, VYRE_GLSL_EXPANSION);
+  vyre_status status = write_request(text, length, path, options, &rest);
+  request->bytes = rest.size;
+  if (!status)
+    status = glsl_work(request, &rest, append_log, &state, out, &end);
+  if (options->nanoseconds)
+    *options->nanoseconds += clock_now() - start;
+  vyre_bytes_free(&rest);
+  status = vyre_status_join(status, state.status);
+  if (!status)
+    status = end_error(path, request, &end, state.errors);
+  return vyre_bytes_undo(out, size_before, status);
+}
+
+vyre_status
+vyre_spirv_tools_run(const void *data, size_t size, const char *path, const char *const *flags, uint32_t flag_count,
+                     const vyre_glsl_options *limits, vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  vyre_glsl_options options = {.defines = flags, .define_count = flag_count};
+  glsl_request request = {.language = GLSL_TOOLS};
+  if (limits) {
+    options.most_memory = limits->most_memory;
+    options.most_seconds = limits->most_seconds;
+    options.nanoseconds = limits->nanoseconds;
+  }
+  return work(&request, data, size, path, &options, diagnostics, out);
 }
 
 vyre_status
@@ -243,34 +293,13 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
     length -= 3;
   }
 
-  sink_state state = {.path = path, .text = text, .length = length, .diagnostics = diagnostics};
-  vyre_bytes rest = {.allocator = out->allocator};
-  const size_t size_before = out->size;
   glsl_request request = {
-      .text_bytes = length,
-      .include_dir_count = options->include_dir_count,
-      .define_count = options->define_count,
       .debug = options->debug_source ? 3
                : options->debug_info ? 2
                                      : options->debug,
       .target_env = (uint32_t)options->target_env,
       .language = (uint32_t)options->language,
       .stage = (uint32_t)stage,
-      .most_seconds = or_default(options->most_seconds, VYRE_GLSL_SECONDS),
-      .most_memory = or_default(options->most_memory, VYRE_GLSL_MEMORY),
-      .most_expansion = or_default(options->most_expansion, VYRE_GLSL_EXPANSION),
   };
-  glsl_end end;
-  const uint64_t start = clock_now();
-  vyre_status status = write_request(text, length, path, options, &rest);
-  request.bytes = rest.size;
-  if (!status)
-    status = glsl_work(&request, &rest, append_log, &state, out, &end);
-  if (options->nanoseconds)
-    *options->nanoseconds += clock_now() - start;
-  vyre_bytes_free(&rest);
-  status = vyre_status_join(status, state.status);
-  if (!status)
-    status = end_error(path, &request, &end, state.errors);
-  return vyre_bytes_undo(out, size_before, status);
+  return work(&request, text, length, path, options, diagnostics, out);
 }

@@ -21,7 +21,10 @@
 extern "C" {
 #endif
 
-enum { GLSL_PIECE = 65536 }; /* bytes of a packet at most */
+enum {
+  GLSL_PIECE = 65536,                /* bytes of a packet at most */
+  GLSL_TOOLS = VYRE_LANGUAGE__COUNT, /* a `language`: the text is a module, and the defines are flags for SPIRV-Tools */
+};
 
 /* Precedes strings, each with its zero byte: path, working folder or "", include root or "", entry point, the include folders, the
  * defines.  The text follows them. */
@@ -43,8 +46,9 @@ typedef enum glsl_result {
   GLSL_OK,
   GLSL_REJECTED,
   GLSL_NO_MEMORY,
-  GLSL_TOO_LARGE, /* after preprocessing */
-  GLSL_FAILED,    /* an exception, or the process could not be created */
+  GLSL_TOO_LARGE,  /* after preprocessing */
+  GLSL_WRONG_FLAG, /* of GLSL_TOOLS */
+  GLSL_FAILED,     /* an exception, or the process could not be created */
 } glsl_result;
 
 typedef struct glsl_end {

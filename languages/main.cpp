@@ -1,4 +1,5 @@
-/* vyre-glsl: compiles GLSL, HLSL and SPIR-V assembly from the socket at its standard input, each shader in its own process.
+/* vyre-glsl: compiles GLSL, HLSL and SPIR-V assembly from the socket at its standard input, and runs SPIRV-Tools over SPIR-V, each
+ * shader in its own process.
  *
  * The main process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks.  The
  * child limits its memory and time, compiles, and writes the result to the socket.  The main process reports how the child ended.
@@ -217,7 +218,7 @@ void
 make_tables(const request &r)
 {
   static std::set<std::string> known;
-  if (r.options.language == VYRE_LANGUAGE_ASSEMBLY)
+  if (r.options.language == VYRE_LANGUAGE_ASSEMBLY || r.head.language == GLSL_TOOLS)
     return;
   const bool is_hlsl = r.options.language == VYRE_LANGUAGE_HLSL;
   const std::string version = is_hlsl ? "hlsl" : version_of(r.text, r.head.text_bytes);
@@ -261,8 +262,10 @@ compile_alone(const request &r)
     _exit(GLSL_FAILED);
   glsl_result result = GLSL_FAILED;
   try {
-    result = (r.options.language == VYRE_LANGUAGE_ASSEMBLY ? assembly_compile : glsl_compile)(r.text, r.head.text_bytes, r.path,
-                                                                                              &r.options, {send_line, send_words});
+    const auto compile = r.head.language == GLSL_TOOLS                  ? spirv_tools_run
+                         : r.options.language == VYRE_LANGUAGE_ASSEMBLY ? assembly_compile
+                                                                        : glsl_compile;
+    result = compile(r.text, r.head.text_bytes, r.path, &r.options, {send_line, send_words});
   } catch (...) {
   }
   _exit(result); /* without freeing memory, which takes time */

@@ -4,6 +4,14 @@
 #include "vyre/glsl.h"
 
 vyre_status
+vyre_spirv_tools_run(const void *data, size_t size, const char *path, const char *const *flags, uint32_t flag_count,
+                     const vyre_glsl_options *limits, vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  (void)data, (void)size, (void)flags, (void)flag_count, (void)limits, (void)diagnostics, (void)out;
+  return VYRE_ERROR(VYRE_CODE_USAGE, "%s: SPIRV-Tools does not run within vyre on Windows\nFix: use spirv-opt before vyre", path);
+}
+
+vyre_status
 vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_diagnostics diagnostics,
                   vyre_bytes *out)
 {

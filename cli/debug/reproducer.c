@@ -457,7 +457,7 @@ reproducer_options(int argc, char **argv, tool_options *options, arguments *out)
   if (!status) {
     join(argc, argv, &lines, path, out);
     options_free(options);
-    status = options_parse((int)out->count, out->all, options);
+    status = options_parse((int)out->count, out->all, NULL, options);
     options->denies_files = !is_trusted && !is_replaced("-passes", argc, argv);
   }
   free(lines.all);

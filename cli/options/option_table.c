@@ -51,6 +51,22 @@ name_list_append_copy(name_list *list, const char *name, option_texts *texts)
   return name_list_append(list, copy);
 }
 
+void
+name_list_free(name_list *list)
+{
+  free(list->names);
+  *list = (name_list){0};
+}
+
+void
+option_texts_free(option_texts *texts)
+{
+  for (uint32_t i = 0; i < texts->count; i++)
+    free(texts->texts[i]);
+  free(texts->texts);
+  *texts = (option_texts){0};
+}
+
 static vyre_status
 unknown(const option_table *table, const char *argument, size_t dashes, size_t length)
 {
@@ -91,7 +107,7 @@ is_word(const char *words, const char *value)
 
 /* Returns the error "-emit is vir, spirv or c, not 'x'". */
 static vyre_status
-unknown_word(const option_row *o, const char *value)
+unknown_word(const option_row *o, const char *shown, const char *value)
 {
   char words[256] = "";
   size_t used = 0;
@@ -102,11 +118,11 @@ unknown_word(const option_row *o, const char *value)
     used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%.*s", before, (int)length, at);
     at += length + !is_last;
   }
-  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is %s, not '%.200s'\nFix: use one of these words", o->name, words, value);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is %s, not '%.200s'\nFix: use one of these words", shown, words, value);
 }
 
 static vyre_status
-store_number(const option_row *o, const char *value, option_number *out)
+store_number(const option_row *o, const char *shown, const char *value, option_number *out)
 {
   const bool is_hex = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');
   char *end;
@@ -114,14 +130,16 @@ store_number(const option_row *o, const char *value, option_number *out)
   const unsigned long long number = strtoull(value, &end, is_hex ? 16 : 10);
   if (value[0] < '0' || value[0] > '9' || *end || errno || number < o->least || number > o->most)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'\nFix: give a number in this range", o->name,
+                      "-%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'
+Fix: give a number in this range", shown,
                       o->least, o->most, value);
   *out = (option_number){value, number};
   return VYRE_OK;
 }
 
+/* Stores a value.  `shown` is the option in messages, without its first dash. */
 static vyre_status
-store(const option_row *o, const char *value, void *fields)
+store(const option_row *o, const char *shown, const char *value, void *fields)
 {
   void *field = field_of(fields, o);
   if (o->kind == OPTION_LIST)
@@ -130,11 +148,11 @@ store(const option_row *o, const char *value, void *fields)
     return o->parse(value, fields);
   const char **text = o->kind == OPTION_NUMBER ? &((option_number *)field)->text : field;
   if (*text && !(o->flags & OPTION_LAST))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is given twice\nFix: give it once", o->name);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is given twice\nFix: give it once", shown);
   if (o->kind == OPTION_NUMBER)
-    return store_number(o, value, field);
+    return store_number(o, shown, value, field);
   if (o->kind == OPTION_WORD && !is_word(o->value, value))
-    return unknown_word(o, value);
+    return unknown_word(o, shown, value);
   *text = value;
   return VYRE_OK;
 }
@@ -148,17 +166,15 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
   const char *name = argument + dashes;
   const size_t length = strcspn(name, "=");
   const option_row *o = find(table, name, length);
-  if (!o) {
-    vyre_status status = VYRE_OK;
-    return table->other && table->other(name, length, fields, &status) ? status : unknown(table, argument, dashes, length);
-  }
+  const char *shown = table->origins && table->origins[*at] ? table->origins[*at] + 1 : o ? o->name : name;
+  if (!o)
+    return unknown(table, argument, dashes, length);
   if (o->flags & OPTION_ABSENT)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is not supported on Windows\nFix: leave it out, or use vyre on Linux",
-                      o->name);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is not supported on Windows\nFix: leave it out, or use vyre on Linux", shown);
   const char *value = name[length] == '=' ? name + length + 1 : NULL;
   if (o->kind == OPTION_FLAG) {
     if (value)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' has no value\nFix: write -%s", o->name, o->name);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' has no value\nFix: write -%s", shown, shown);
     *(bool *)field_of(fields, o) = true;
     return VYRE_OK;
   }
@@ -169,8 +185,8 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
   if (!value && *at + 1 < argc && (argv[*at + 1][0] != '-' || argv[*at + 1][1] == '\0'))
     value = argv[++*at];
   if (!value || (value[0] == '\0' && !(o->flags & OPTION_EMPTY)))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' needs a value\nFix: -%s=%s", o->name, o->name, o->value);
-  return store(o, value, fields);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' needs a value\nFix: -%s=%s", shown, shown, o->value);
+  return store(o, shown, value, fields);
 }
 
 bool
@@ -220,7 +236,9 @@ parse_text(const option_table *table, char *text, void *fields, uint32_t depth)
   argv[0] = NULL; /* the program */
   while ((argv[argc] = cut_argument(&text)))
     argc++;
-  vyre_status status = parse(table, argc, argv, fields, depth);
+  option_table without = *table;
+  without.origins = NULL;
+  vyre_status status = parse(&without, argc, argv, fields, depth);
   free(argv);
   return status;
 }
@@ -279,18 +297,11 @@ option_table_free(const option_table *table, void *fields)
 {
   name_list *inputs = (void *)((char *)fields + table->inputs);
   option_texts *files = (void *)((char *)fields + table->files);
-  for (uint32_t i = 0; i < files->count; i++)
-    free(files->texts[i]);
-  free(files->texts);
-  *files = (option_texts){0};
-  free(inputs->names);
-  *inputs = (name_list){0};
+  option_texts_free(files);
+  name_list_free(inputs);
   for (size_t i = 0; i < table->count; i++)
-    if (table->rows[i].kind == OPTION_LIST) {
-      name_list *list = field_of(fields, &table->rows[i]);
-      free(list->names);
-      *list = (name_list){0}; /* an alias shares the list */
-    }
+    if (table->rows[i].kind == OPTION_LIST)
+      name_list_free(field_of(fields, &table->rows[i])); /* an alias shares the list */
 }
 
 static vyre_status

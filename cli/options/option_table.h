@@ -54,6 +54,8 @@ typedef struct option_texts {
 VYRE_MUST_USE vyre_status name_list_append(name_list *list, const char *name);
 /* Appends a copy of the name, which `texts` owns. */
 VYRE_MUST_USE vyre_status name_list_append_copy(name_list *list, const char *name, option_texts *texts);
+void name_list_free(name_list *list);
+void option_texts_free(option_texts *texts);
 
 typedef struct option_number {
   const char *text; /* NULL if absent; then `value` keeps the default */
@@ -79,8 +81,9 @@ typedef struct option_table {
   size_t count;
   size_t inputs; /* the field for arguments that are not options, a name_list */
   size_t files;  /* the field for allocated texts, an option_texts */
-  /* Parses an option that is not in the table.  Returns false if it is unknown.  May be NULL. */
-  bool (*other)(const char *name, size_t length, void *fields, vyre_status *out_status);
+  /* For each argument the text that messages show instead of the option's name, with one dash or two; or NULL.  The array may be
+   * NULL.  Files of arguments have no such texts. */
+  const char *const *origins;
 } option_table;
 
 /* Parses argv into *fields, which hold the defaults.  Borrows argv.  Returns USAGE for a wrong command line. */

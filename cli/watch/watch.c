@@ -376,7 +376,7 @@ wait_for_change(watcher *w, bool is_changed, int argc, char **argv, tool_options
     while (is_new && !watched) {
       vyre_status_free(status);
       options_free(o);
-      status = options_parse(argc, argv, o);
+      status = options_parse(argc, argv, NULL, o);
       if (!status)
         return STEP_WAITS;
       watched = watch_folders(&w->folders, &w->last.files, &is_new); /* folders may disappear and appear again */

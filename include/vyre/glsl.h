@@ -94,6 +94,15 @@ typedef struct vyre_glsl_options {
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
 
+/* Validates a SPIR-V module with SPIRV-Tools and applies passes of SPIRV-Tools to it, in the order of the flags.  The flags are
+ * those of spirv-opt: passes (--loop-unroll), rules of the validator (--scalar-block-layout), --target-env=NAME, --skip-validation
+ * and so on.  Appends the words of the result to `out`; without passes these are the module's own, except OpNop.  Of `limits`,
+ * which may be NULL, uses the limits of memory and time, and `nanoseconds`.  A module that is not valid is an INPUT error, and a
+ * flag that SPIRV-Tools does not know is a USAGE error. */
+VYRE_MUST_USE vyre_status vyre_spirv_tools_run(const void *data, size_t size, const char *path, const char *const *flags,
+                                               uint32_t flag_count, const vyre_glsl_options *limits, vyre_diagnostics diagnostics,
+                                               vyre_bytes *out);
+
 /* Appends a program of a sealed, verified module as an equivalent GLSL compute shader (version 460 with extensions). Keeps names
  * and bindings, drops precision hints and source lines. A row that GLSL cannot express is an error that names the row. */
 VYRE_MUST_USE vyre_status vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out);

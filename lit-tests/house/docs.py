@@ -8,7 +8,7 @@ with cc.  They run in a folder that has the example shaders, examples/ and build
 HOME.  A block after a line with a file name in backquotes and a colon is that file.  Code with `...`, brackets or a word in capitals is a
 form, not a command.
 
-usage: docs.py commands|host|includes|passes|symbols|targets SOURCE BUILD
+usage: docs.py commands|flags|host|includes|passes|symbols|targets SOURCE BUILD
 """
 import json
 import os
@@ -135,6 +135,55 @@ def targets(source, build):
     return errors, f"{len(counters)} counters, {len(named)} tests", len(counters) > 10 and len(named) > 40
 
 
+def rows_of(text):
+    """Returns the rows of a .def file of a personality: (flag, forms, state, text, function)."""
+    row = re.compile(r'^FOREIGN_FLAG\("([^"]+)",\s*([\w |]+?),\s*FOREIGN_(\w+),\s*((?:"(?:\\.|[^"\\])*"\s*)+),\s*(\w+)\)', re.M)
+    return [(flag, forms, state, "".join(re.findall(r'"((?:\\.|[^"\\])*)"', words)).replace('\\"', '"'), function)
+            for flag, forms, state, words, function in row.findall(text)]
+
+
+def tables_of(rows):
+    """Returns the tables of a document for these rows, one for each state.  Neighbouring flags with equal texts share a row."""
+    lines = []
+    for state, heading in (("DONE", "effect, or the options of vyre-passmgr"), ("WITHOUT_EFFECT", "without effect, because"), ("REFUSED", "refused, because")):
+        group = [(flag, f"`{text}`" if state == "DONE" and function == "NULL" else text) for flag, _, is_in, text, function in rows if is_in == state]
+        lines += ["", f"| flag | {heading} |", "| --- | --- |"] if group else []
+        while group:
+            text, names = group[0][1].replace("|", "\\|"), []
+            while group and group[0][1].replace("|", "\\|") == text and len(f"| {', '.join([*names, '`' + group[0][0] + '`'])} | {text} |") <= 120:
+                names.append(f"`{group.pop(0)[0]}`")
+            if not names:
+                raise SystemExit(f"the text of {group[0][0]} is longer than a line of 120 characters: {text}")
+            lines.append(f"| {', '.join(names)} | {text} |")
+    return "\n".join(lines[1:]) + "\n"
+
+
+def flags_of(tool):
+    """Returns the flags that the installed tool's own --help prints."""
+    text = subprocess.run([tool, "--help"], capture_output=True, text=True).stdout
+    heads = re.findall(r"^ {2,4}(-\S.*?)(?: {2,}|$)", text, re.M)
+    names = [re.sub(r"\{(\w+)\}.*", r"\1", part) for head in heads for part in re.split(r" \| |, ", head)]
+    return [match.group() for name in names if (match := re.match(r"--?\w[\w.-]*", name))]
+
+
+def flags(source, build):
+    """Checks that each flag of the replaced tools is in the table of its personality, and that docs/drop-in.md has the tables."""
+    errors, count = [], 0
+    document = (source / "docs/drop-in.md").read_text()
+    for path in sorted((source / "cli/personality").glob("*.def")):
+        tool = re.search(r'\.name = "([^"]+)"', path.with_suffix(".c").read_text()).group(1)
+        rows, lines = rows_of(path.read_text()), len(re.findall(r"^FOREIGN_FLAG\(", path.read_text(), re.M))
+        name, known = path.relative_to(source), {row[0] for row in rows}
+        errors += [f"{name}: {lines - len(rows)} rows have another form than FOREIGN_FLAG(flag, forms, state, text, parse)"] if lines != len(rows) else []
+        if len(known) != len(rows):
+            errors.append(f"{name}: a flag has two rows")
+        errors += [f"{name}: no row for {flag}, which {tool} --help prints" for flag in sorted(set(flags_of(tool)) - known)]
+        if tables_of(rows) not in document:
+            errors.append(f"docs/drop-in.md: the tables of {tool} differ from {name}\nFix: replace them by these\n\n{tables_of(rows)}")
+        count += len(rows)
+    return errors, f"{count} flags", count > 60
+
+
 def may_include(text):
     """Returns for each folder the folders that it may include, by the table of docs/architecture.md.  A folder may have several rows."""
     table = re.search(r"\n## Folders\n(.*?)\n## ", text, re.S).group(1)
@@ -244,7 +293,7 @@ def includes(source, build):
 
 
 def main(what, source, build):
-    errors, done, enough = {"commands": commands, "host": host, "includes": includes, "passes": passes, "symbols": symbols, "targets": targets}[what](pathlib.Path(source), pathlib.Path(build))
+    errors, done, enough = {"commands": commands, "flags": flags, "host": host, "includes": includes, "passes": passes, "symbols": symbols, "targets": targets}[what](pathlib.Path(source), pathlib.Path(build))
     print("\n".join([*errors, f"{done}, {len(errors)} errors"]))
     return 1 if errors or not enough else 0
 

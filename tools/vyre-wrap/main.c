@@ -7,6 +7,7 @@
 
 #include "base/files/paths.h"
 #include "cli/options/console.h"
+#include "cli/options/levels.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,26 +16,17 @@
 #include <unistd.h>
 
 typedef struct wrap_options {
-  const char *level, *passes, *help;
+  const char *level; /* the pipeline of -O */
+  const char *passes, *help;
   bool is_verbose, version;
   name_list inputs;
   option_texts responses;
 } wrap_options;
 
 static vyre_status
-check_level(const char *level)
-{
-  return level[0] && strchr("0123s", level[0]) && !level[1]
-             ? VYRE_OK
-             : VYRE_ERROR(VYRE_CODE_USAGE,
-                          "the level of optimization is O0, O1, O2, O3 or Os, not 'O%.100s'\nFix: use one of these", level);
-}
-
-static vyre_status
 set_level(const char *level, void *fields)
 {
-  ((wrap_options *)fields)->level = level;
-  return check_level(level);
+  return level_parse(level, &((wrap_options *)fields)->level);
 }
 
 #define AT(field) offsetof(wrap_options, field)
@@ -44,7 +36,7 @@ static const option_row rows[] = {
     {.name = "O",
      OPTION_CUSTOM,
      0,
-     "0|1|2|3|s",
+     LEVEL_FORMS,
      "the level of vyre-passmgr. Default: that of the environment variable VYRE_OPT (VYRE_OPT=O3), or 2",
      OPTION_JOINED,
      .alone = "2",
@@ -92,22 +84,19 @@ find_optimizer(char path[PATH_MAX])
 
 typedef struct optimizer {
   char path[PATH_MAX];
-  char passes[PATH_MAX]; /* "-passes=..." or "-O2" */
+  char passes[PATH_MAX]; /* "-passes=..." */
   bool is_verbose;
 } optimizer;
 
 static vyre_status
 prepare(const wrap_options *o, optimizer *out)
 {
-  const char *level = o->level, *wish = getenv("VYRE_OPT");
-  if (!level && wish && wish[0]) {
-    level = wish + (wish[0] == '-') + (wish[wish[0] == '-'] == 'O');
-    VYRE_TRY(vyre_status_note(check_level(level), "from the environment variable VYRE_OPT"));
-  }
+  const char *pipeline = o->passes ? o->passes : o->level;
+  if (!pipeline)
+    VYRE_TRY(level_of_environment(&pipeline));
   out->is_verbose = o->is_verbose;
   find_optimizer(out->path);
-  const int length = o->passes ? snprintf(out->passes, sizeof out->passes, "-passes=%s", o->passes)
-                               : snprintf(out->passes, sizeof out->passes, "-O%s", level ? level : "2");
+  const int length = snprintf(out->passes, sizeof out->passes, "-passes=%s", pipeline ? pipeline : "default<O2>");
   return (size_t)length < sizeof out->passes
              ? VYRE_OK
              : VYRE_ERROR(VYRE_CODE_USAGE, "-passes is longer than %d characters\nFix: write it into a file, and use -passes=@FILE",

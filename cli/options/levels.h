@@ -1,0 +1,17 @@
+/* The levels of optimization, for all programs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_CLI_OPTIONS_LEVELS_H
+#define VYRE_CLI_OPTIONS_LEVELS_H
+
+#include "vyre/status.h"
+
+/* The levels for help: the value of -O. */
+#define LEVEL_FORMS "0|1|2|3|s"
+
+/* Stores the pipeline of a level, which is written as 2, O2 or -O2.  Returns USAGE for another text. */
+VYRE_MUST_USE vyre_status level_parse(const char *text, const char **out_pipeline);
+/* Does the same for the level of the environment variable VYRE_OPT.  Stores NULL if the variable is not set. */
+VYRE_MUST_USE vyre_status level_of_environment(const char **out_pipeline);
+
+#endif
