@@ -24,6 +24,7 @@
 #include "cli/report/progress.h"
 #include "run_parts.h"
 #include "vyre/c.h"
+#include "vyre/cross.h"
 #include "vyre/glsl.h"
 #include "vyre/ptx.h"
 #include "vyre/spirv.h"
@@ -249,21 +250,6 @@ run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diag
   return VYRE_OK;
 }
 
-/* Writes the only program of the module as GLSL. */
-static vyre_status
-write_glsl(const vyre_module *module, vyre_bytes *out)
-{
-  const vyre_view *v = vyre_module_view(module);
-  const uint32_t program = v->first[0];
-  if (!program)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL output needs a program, but the input has none\nFix: check the input with -emit=vir");
-  if (v->next[program])
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "GLSL output is one program, but the input has @%s and @%s\nFix: use -emit=vir or -emit=spirv",
-                      vyre_row_name(module, (vyre_row){program}), vyre_row_name(module, (vyre_row){v->next[program]}));
-  return vyre_glsl_write(module, (vyre_row){program}, out);
-}
-
 /* Returns whether the SPIR-V of a shader is written as it is: without a pipeline, and without an option that changes it. */
 static bool
 is_copied(const process *p, vyre_input_kind kind)
@@ -272,10 +258,29 @@ is_copied(const process *p, vyre_input_kind kind)
   return !p->pipeline && !o->strip && !o->exact_floats && !is_specialized(o) && kind != VYRE_INPUT_VIR && kind != VYRE_INPUT_VIR0;
 }
 
+static vyre_status
+write_spirv(const process *p, const vyre_module *module, const vyre_source *input, vyre_bytes *out)
+{
+  const tool_options *o = p->options;
+  const vyre_spirv_options options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
+  return is_copied(p, input->kind) ? vyre_source_copy(input, out) : vyre_source_write(module, 0, &options, input, out);
+}
+
+/* Writes SPIR-V, and from it a text by SPIRV-Cross. */
+static vyre_status
+write_text(const process *p, const vyre_module *module, const vyre_source *input, vyre_cross_language language, vyre_bytes *out)
+{
+  vyre_bytes words = {0};
+  vyre_status status = write_spirv(p, module, input, &words);
+  if (!status)
+    status = vyre_cross_write(words.data, words.size, input->path, &p->options->cross[language], out);
+  vyre_bytes_free(&words);
+  return status;
+}
+
 static vyre_status export(const process *p, const vyre_module *module, work *w, const source *from)
 {
   const tool_options *o = p->options;
-  const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
   const vyre_ptx_options ptx_options = {.sm = (uint32_t)o->ptx_sm.value};
   const vyre_source input = {.path = from->path,
                              .data = from->bytes.data,
@@ -286,12 +291,15 @@ static vyre_status export(const process *p, const vyre_module *module, work *w, 
                              .diagnostics = from->diagnostics};
   switch (outputs_form(o, w->kind)) {
   case OUTPUT_SPIRV:
-    return is_copied(p, w->kind) ? vyre_source_copy(&input, &w->output)
-                                 : vyre_source_write(module, 0, &spirv_options, &input, &w->output);
+    return write_spirv(p, module, &input, &w->output);
   case OUTPUT_VIR0:
     return vyre_vir0_write(module, NULL, 0, &w->output);
   case OUTPUT_GLSL:
-    return write_glsl(module, &w->output);
+    return write_text(p, module, &input, VYRE_CROSS_GLSL, &w->output);
+  case OUTPUT_HLSL:
+    return write_text(p, module, &input, VYRE_CROSS_HLSL, &w->output);
+  case OUTPUT_MSL:
+    return write_text(p, module, &input, VYRE_CROSS_MSL, &w->output);
   case OUTPUT_C:
     return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
   case OUTPUT_DOT:

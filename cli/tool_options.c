@@ -7,6 +7,7 @@
 #include "cli/inputs/patterns.h"
 #include "cli/inputs/specialize.h"
 #include "cli/options/levels.h"
+#include "cli/outputs/cross_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,15 +86,14 @@ static const option_row options[] = {
      OPTION_TEXT,
      AT(output),
      "FILE",
-     "write the output to FILE. The extension chooses the format: .vir, .vir0, .spv, .glsl, .c, .ptx, .dot, or .foz for an "
-     "archive. Default: -, standard output",
+     "write the output to FILE. The extension chooses the format: .vir, .vir0, .spv, .glsl, .hlsl, .metal, .c, .ptx, .dot, "
+     "or .foz for an archive. Default: -, standard output",
      .flags = OPTION_ASIDE},
     {.name = "outdir",
      OPTION_TEXT,
      AT(outdir),
      "DIR",
-     "write the output of each input into DIR, as .vir, .vir0, .spv, .glsl, .c, .ptx or .dot, in subfolders that keep the inputs "
-     "apart",
+     "write the output of each input into DIR, with the extension of its format, in subfolders that keep the inputs apart",
      .flags = OPTION_ASIDE},
     {.name = "in-place",
      OPTION_FLAG,
@@ -104,7 +104,7 @@ static const option_row options[] = {
     {.name = "emit",
      OPTION_WORD,
      AT(emit),
-     "vir|vir0|spirv|glsl|c|ptx|dot",
+     "vir|vir0|spirv|glsl|hlsl|msl|c|ptx|dot",
      "the output format; dot is a graph to look at. Default: by the output's extension, otherwise the format of the input (SPIR-V "
      "for all shaders)",
      .flags = OPTION_SAFE | OPTION_ASIDE},
@@ -125,6 +125,38 @@ static const option_row options[] = {
      OPTION_SAFE | OPTION_KEPT,
      .least = VYRE_PTX_SM_LEAST,
      .most = OPTION_BOUND},
+
+    {.name = "glsl-version",
+     OPTION_TEXT,
+     AT(glsl_version),
+     "460|430gl|310es|...",
+     "the version of GLSL output: for Vulkan, with gl for OpenGL, with es for OpenGL ES. Default: 460",
+     OPTION_SAFE | OPTION_KEPT},
+    {.name = "hlsl-model",
+     OPTION_TEXT,
+     AT(hlsl_model),
+     "6.0|...",
+     "the shader model of HLSL output. Default: 6.0",
+     OPTION_SAFE | OPTION_KEPT},
+    {.name = "msl-version",
+     OPTION_TEXT,
+     AT(msl_version),
+     "2.4|...",
+     "the version of MSL output. Default: 2.4",
+     OPTION_SAFE | OPTION_KEPT},
+    {.name = "msl-platform",
+     OPTION_WORD,
+     AT(msl_platform),
+     "macos|ios",
+     "the platform of MSL output. Default: macos",
+     OPTION_SAFE | OPTION_KEPT},
+    {.name = "bind",
+     OPTION_LIST,
+     AT(bind),
+     "SET.BINDING=[SPACE.]INDEX",
+     "give a resource of GLSL, HLSL or MSL output another binding, register or index, and another set or space; push=INDEX is for "
+     "push constants",
+     OPTION_SAFE | OPTION_KEPT},
 
     {.name = "MD",
      OPTION_FLAG,
@@ -514,6 +546,7 @@ options_parse(int argc, char **argv, const char *const *origins, tool_options *o
   out->compile.debug_source = out->debug_source;
   out->compile.debug_info = out->debug_info || out->debug_source;
   out->compile.debug = out->debug || out->compile.debug_info;
+  VYRE_TRY(cross_options_fill(out));
   if (out->stats)
     VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
   out->list_runs = out->opt_bisect && strcmp(out->opt_bisect, "list") == 0;
@@ -549,6 +582,7 @@ void
 options_free(tool_options *o)
 {
   archives_close(&o->archives);
+  cross_options_free(o);
   option_table_free(&table, o);
   free(o->spec_of_file.names);
   variants_free(&o->variants);

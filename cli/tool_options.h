@@ -8,6 +8,7 @@
 #include "cli/options/option_rows.h"
 #include "cli/inputs/runs.h"
 
+#include "vyre/cross.h"
 #include "vyre/glsl.h"
 #include "vyre/passmgr.h"
 #include "vyre/status.h"
@@ -29,9 +30,11 @@ typedef struct spec_variants {
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
       *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *opt_bisect, *bisect,
-      *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *variants_file, *help;
+      *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *variants_file,
+      *glsl_version, *hlsl_model, *msl_version, *msl_platform, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* pass_timeout in seconds, 0 without a limit */
-  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, spirv_tools, spirv_tools_after, inputs;
+  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, spirv_tools, spirv_tools_after, bind,
+      inputs;
   option_glsl glsl;
   option_device on;
   option_texts responses;
@@ -40,6 +43,7 @@ typedef struct tool_options {
   vyre_bytes others;              /* the pipeline of -O, owned */
   vyre_stats_format stats_format; /* parsed from stats */
   vyre_glsl_options compile;      /* from glsl and the debug options */
+  vyre_cross_options cross[3];    /* by vyre_cross_language: from the options of versions, bind and glsl; the bindings are owned */
   uint32_t threads;               /* from jobs: 1 to MOST_THREADS */
   uint32_t sweepers;              /* from phase_threads: 1 to MOST_THREADS */
   uint32_t batch_most;            /* from batch: the most inputs of one module, 1 without -batch */

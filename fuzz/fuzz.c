@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vyre/glsl.h"
 #include "vyre/run.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"
@@ -207,12 +206,8 @@ fuzz_exercise(const vyre_module *module, bool canonical)
     fuzz_allow(vyre_spirv_write(copy, input, NULL, &words), "exporting");
   vyre_bytes_free(&words);
   const vyre_view *v = vyre_module_view(copy);
-  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
-    vyre_bytes glsl = {0};
-    fuzz_allow(vyre_glsl_write(copy, (vyre_row){program}, &glsl), "writing GLSL");
-    vyre_bytes_free(&glsl);
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
     interpret(copy, program);
-  }
   fuzz_require(vyre_module_make_analyses(copy, VYRE_ANALYSES), "analyses");
   fuzz_require(vyre_verify_analyses(copy, VYRE_ANALYSES), "analyses made again");
   vyre_module_destroy(copy);

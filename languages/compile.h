@@ -1,4 +1,4 @@
-/* Compilation of a shader by glslang or SPIRV-Tools, within vyre-glsl.
+/* Compilation of a shader by glslang or SPIRV-Tools, and writing of a module by SPIRV-Cross, within vyre-glsl.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTENDS_GLSL_COMPILE_H
@@ -6,13 +6,16 @@
 
 #include "glslang.h"
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 /* Receives the results. */
 struct glsl_sink {
   void (*log)(const char *line);
   void (*words)(const std::vector<unsigned int> &words);
+  void (*text)(const char *text);
 };
 
 /* Compiles a shader, after glslang::InitializeProcess.  most_expansion 0 means no limit. */
@@ -26,6 +29,34 @@ glsl_result assembly_compile(const char *text, size_t length, const char *path, 
 /* Validates a module and applies passes of SPIRV-Tools.  The defines of the options are flags of spirv-opt. */
 glsl_result spirv_tools_run(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                             const glsl_sink &sink);
+
+/* Opens the library of SPIRV-Cross.  Returns false if it is not installed. */
+bool cross_load();
+
+/* A module to write, and how. */
+struct cross_request {
+  const uint32_t *words;
+  size_t count;
+  vyre_cross_options options;
+};
+
+/* Writes a module with SPIRV-Cross, after cross_load.  A refusal is logged as one text: the reason, and "\nFix: ..." if known. */
+glsl_result cross_write(const cross_request &request, const glsl_sink &sink);
+
+/* Changes of a module, and of the text that SPIRV-Cross makes of it. */
+struct cross_changes {
+  std::vector<uint32_t> words;                            /* the module, or empty if it stays as it is */
+  std::vector<std::string> head;                          /* lines of GLSL */
+  std::set<std::string> extensions;                       /* of GLSL */
+  std::vector<std::pair<uint32_t, uint32_t>> decorations; /* variable, decoration */
+};
+
+/* Finds instructions that SPIRV-Cross writes with another meaning, and the changes that prevent it.  Returns the reason to refuse
+ * the module, or "". */
+std::string cross_prepare(const cross_request &request, cross_changes *out);
+
+/* Returns whether a value must not have the name in GLSL, HLSL or MSL. */
+bool cross_is_reserved(const std::string &name);
 
 /* Limits the size of a single allocation from now on.  A larger one ends the process with GLSL_TOO_LARGE.  0 means no limit. */
 void glsl_bound_string(size_t bytes);

@@ -179,7 +179,7 @@ write_request(const char *text, size_t length, const char *path, const vyre_glsl
 static vyre_status
 end_error(const char *path, const glsl_request *asked, const glsl_end *end, uint32_t errors)
 {
-  const char *what = asked->language == GLSL_TOOLS ? "SPIRV-Tools" : "the GLSL compiler";
+  const char *what = asked->task == GLSL_TOOLS ? "SPIRV-Tools" : "the GLSL compiler";
   if (end->signal == SIGXCPU)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: %s used more than %u second%s of processor time, and was stopped\n"
@@ -206,7 +206,7 @@ end_error(const char *path, const glsl_request *asked, const glsl_end *end, uint
   case GLSL_WRONG_FLAG:
     return VYRE_ERROR(VYRE_CODE_USAGE, "SPIRV-Tools does not accept a flag\nFix: spirv-opt --help lists its flags");
   case GLSL_REJECTED:
-    if (asked->language == GLSL_TOOLS)
+    if (asked->task == GLSL_TOOLS)
       return VYRE_ERROR(VYRE_CODE_INPUT, "%s: SPIRV-Tools does not accept the module\nFix: give valid SPIR-V", path);
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader\nFix: correct the shader at these lines", path, errors,
                       errors == 1 ? "" : "s");
@@ -231,7 +231,7 @@ work(glsl_request *request, const char *text, size_t length, const char *path, c
   const size_t size_before = out->size;
   glsl_end end;
   const uint64_t start = clock_now();
-  if (request->language == GLSL_TOOLS) /* a module has no lines */
+  if (request->task == GLSL_TOOLS) /* a module has no lines */
     state.length = 0;
   request->text_bytes = length;
   request->include_dir_count = options->include_dir_count;
@@ -257,7 +257,7 @@ vyre_spirv_tools_run(const void *data, size_t size, const char *path, const char
                      const vyre_glsl_options *limits, vyre_diagnostics diagnostics, vyre_bytes *out)
 {
   vyre_glsl_options options = {.defines = flags, .define_count = flag_count};
-  glsl_request request = {.language = GLSL_TOOLS};
+  glsl_request request = {.task = GLSL_TOOLS};
   if (limits) {
     options.most_memory = limits->most_memory;
     options.most_seconds = limits->most_seconds;

@@ -1,8 +1,9 @@
-/* The boundary between vyre and glslang: a separate program, vyre-glsl, at the other end of a socket.
+/* The boundary between vyre and glslang and SPIRV-Cross: a separate program, vyre-glsl, at the other end of a socket.
  *
  * glslang bounds neither the memory nor the time that a shader takes, and some shaders crash it.  So each shader is compiled in a
  * process with limits.  vyre-glsl is started for the first shader, makes glslang's tables, which take far longer than a shader, and
- * forks for each shader.  A crash affects neither vyre nor the next shader.
+ * forks for each shader.  A crash affects neither vyre nor the next shader.  SPIRV-Cross, which writes modules as text, runs there
+ * for the same reasons.
  *
  * Packets (SOCK_SEQPACKET: each comes whole or not at all).  To it: a glsl_request, then its strings and the text in pieces.  Back:
  * packets that begin with their kind, the last one GLSL_END.  Both programs are built together, so there is no versioning.
@@ -15,30 +16,37 @@
 #ifndef VYRE_FRONTENDS_GLSL_GLSLANG_H
 #define VYRE_FRONTENDS_GLSL_GLSLANG_H
 
+#include "vyre/cross.h"
 #include "vyre/glsl.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum {
-  GLSL_PIECE = 65536,                /* bytes of a packet at most */
-  GLSL_TOOLS = VYRE_LANGUAGE__COUNT, /* a `language`: the text is a module, and the defines are flags for SPIRV-Tools */
-};
+enum { GLSL_PIECE = 65536 }; /* bytes of a packet at most */
 
-/* Precedes strings, each with its zero byte: path, working folder or "", include root or "", entry point, the include folders, the
- * defines.  The text follows them. */
+typedef enum glsl_task {
+  GLSL_COMPILE, /* a text to a module */
+  GLSL_WRITE,   /* a module to a text, by SPIRV-Cross */
+  GLSL_TOOLS,   /* a module to a module, by SPIRV-Tools; the defines are its flags */
+} glsl_task;
+
+/* Precedes strings, each with its zero byte: path, working folder or "", include root or "", entry point or "", the include
+ * folders, the defines.  The text follows them.  To write a module, the text is an array of vyre_cross_binding and the module's
+ * words. */
 typedef struct glsl_request {
   uint64_t bytes, text_bytes; /* of strings and text together; of the text */
   uint32_t include_dir_count, define_count;
+  uint32_t task;                                      /* glsl_task */
   uint32_t debug, target_env, language, stage;        /* debug: 1, 2 with debug_info, 3 with debug_source */
+  uint32_t platform, version, binding_count;          /* GLSL_WRITE; `language` is a vyre_cross_language */
   uint32_t most_seconds, most_memory, most_expansion; /* MiB */
 } glsl_request;
 
 typedef enum glsl_kind {
-  GLSL_LOG,   /* a line of glslang's messages */
-  GLSL_WORDS, /* a piece of the module */
-  GLSL_END    /* a glsl_end */
+  GLSL_LOG,    /* a line of glslang's messages, or the reason why SPIRV-Cross refuses a module */
+  GLSL_OUTPUT, /* a piece of the module or the text */
+  GLSL_END     /* a glsl_end */
 } glsl_kind;
 
 /* The exit codes of the process of a shader. */
@@ -48,6 +56,7 @@ typedef enum glsl_result {
   GLSL_NO_MEMORY,
   GLSL_TOO_LARGE,  /* after preprocessing */
   GLSL_WRONG_FLAG, /* of GLSL_TOOLS */
+  GLSL_NO_LIBRARY, /* SPIRV-Cross is not installed */
   GLSL_FAILED,     /* an exception, or the process could not be created */
 } glsl_result;
 
@@ -60,7 +69,8 @@ typedef struct glsl_end {
 /* Sends a request to an idle or new vyre-glsl and reads the answer.  Calls append_log with each line, which lives as long as the
  * call. Any thread may call it. */
 VYRE_MUST_USE vyre_status glsl_work(const glsl_request *request, const vyre_bytes *rest,
-                                    void (*append_log)(void *user, const char *line), void *user, vyre_bytes *words, glsl_end *out);
+                                    void (*append_log)(void *user, const char *line), void *user, vyre_bytes *output,
+                                    glsl_end *out);
 
 #ifdef __cplusplus
 }

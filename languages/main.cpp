@@ -1,5 +1,5 @@
-/* vyre-glsl: compiles GLSL, HLSL and SPIR-V assembly from the socket at its standard input, and runs SPIRV-Tools over SPIR-V, each
- * shader in its own process.
+/* vyre-glsl: compiles GLSL, HLSL and SPIR-V assembly from the socket at its standard input, writes modules as GLSL, HLSL and MSL,
+ * and runs SPIRV-Tools over modules, each in its own process.
  *
  * The main process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks.  The
  * child limits its memory and time, compiles, and writes the result to the socket.  The main process reports how the child ended.
@@ -112,7 +112,13 @@ send_line(const char *line)
 void
 send_words(const std::vector<unsigned int> &words)
 {
-  send_pieces(GLSL_WORDS, reinterpret_cast<const char *>(words.data()), words.size() * sizeof(words[0]));
+  send_pieces(GLSL_OUTPUT, reinterpret_cast<const char *>(words.data()), words.size() * sizeof(words[0]));
+}
+
+void
+send_text(const char *text)
+{
+  send_pieces(GLSL_OUTPUT, text, std::strlen(text));
 }
 
 /* ---- a request -------------------------------------------------------------------------------------------------------------- */
@@ -213,12 +219,21 @@ ignore_words(const std::vector<unsigned int> &)
 {
 }
 
-/* Makes glslang's tables for a language, version and target.  glslang keeps them. */
+void
+ignore_text(const char *)
+{
+}
+
+/* Makes glslang's tables for a language, version and target, which glslang keeps, or opens SPIRV-Cross. */
 void
 make_tables(const request &r)
 {
   static std::set<std::string> known;
-  if (r.options.language == VYRE_LANGUAGE_ASSEMBLY || r.head.language == GLSL_TOOLS)
+  if (r.head.task == GLSL_WRITE) {
+    cross_load(); /* once for all modules; a failure is reported by the module's process */
+    return;
+  }
+  if (r.head.task != GLSL_COMPILE || r.options.language == VYRE_LANGUAGE_ASSEMBLY)
     return;
   const bool is_hlsl = r.options.language == VYRE_LANGUAGE_HLSL;
   const std::string version = is_hlsl ? "hlsl" : version_of(r.text, r.head.text_bytes);
@@ -231,7 +246,7 @@ make_tables(const request &r)
   plain.language = r.options.language;
   plain.stage = VYRE_STAGE_COMPUTE;
   plain.entry_point = "main";
-  glsl_compile(text.data(), text.size(), "tables", &plain, {ignore_line, ignore_words});
+  glsl_compile(text.data(), text.size(), "tables", &plain, {ignore_line, ignore_words, ignore_text});
 }
 
 /* ---- one shader ------------------------------------------------------------------------------------------------------------- */
@@ -250,8 +265,37 @@ bound(int what, rlim_t most)
     _exit(GLSL_FAILED);
 }
 
+glsl_result
+compile(const request &r)
+{
+  const auto run = r.head.task == GLSL_TOOLS                      ? spirv_tools_run
+                   : r.options.language == VYRE_LANGUAGE_ASSEMBLY ? assembly_compile
+                                                                  : glsl_compile;
+  return run(r.text, r.head.text_bytes, r.path, &r.options, {send_line, send_words, send_text});
+}
+
+glsl_result
+write(const request &r)
+{
+  const size_t count = r.head.binding_count, size = count * sizeof(vyre_cross_binding);
+  if (size > r.head.text_bytes)
+    return GLSL_FAILED;
+  std::vector<vyre_cross_binding> bindings(count);
+  std::vector<uint32_t> words((r.head.text_bytes - size) / sizeof(uint32_t)); /* a copy, because the text is not aligned */
+  std::memcpy(bindings.data(), r.text, size);
+  std::memcpy(words.data(), r.text + size, words.size() * sizeof words[0]);
+  cross_request request = {words.data(), words.size(), {}};
+  request.options.language = static_cast<vyre_cross_language>(r.head.language);
+  request.options.platform = static_cast<vyre_cross_platform>(r.head.platform);
+  request.options.version = r.head.version;
+  request.options.entry_point = r.options.entry_point;
+  request.options.bindings = bindings.data();
+  request.options.binding_count = r.head.binding_count;
+  return cross_write(request, {send_line, send_words, send_text});
+}
+
 [[noreturn]] void
-compile_alone(const request &r)
+work_alone(const request &r)
 {
   bound(RLIMIT_CORE, 0);
   bound(RLIMIT_CPU, r.head.most_seconds);
@@ -262,10 +306,7 @@ compile_alone(const request &r)
     _exit(GLSL_FAILED);
   glsl_result result = GLSL_FAILED;
   try {
-    const auto compile = r.head.language == GLSL_TOOLS                  ? spirv_tools_run
-                         : r.options.language == VYRE_LANGUAGE_ASSEMBLY ? assembly_compile
-                                                                        : glsl_compile;
-    result = compile(r.text, r.head.text_bytes, r.path, &r.options, {send_line, send_words});
+    result = r.head.task == GLSL_WRITE ? write(r) : compile(r);
   } catch (...) {
   }
   _exit(result); /* without freeing memory, which takes time */
@@ -277,7 +318,7 @@ work_on(const request &r)
   glsl_end end = {GLSL_END, GLSL_FAILED, 0};
   const pid_t child = fork();
   if (child == 0)
-    compile_alone(r);
+    work_alone(r);
   int status = 0;
   pid_t waited = child;
   while (child > 0 && (waited = waitpid(child, &status, 0)) < 0 && errno == EINTR)

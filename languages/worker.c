@@ -221,7 +221,7 @@ send_all(int fd, const glsl_request *request, const vyre_bytes *rest)
 typedef struct answer {
   void (*append_log)(void *user, const char *line);
   void *user;
-  vyre_bytes *words;
+  vyre_bytes *output;
   vyre_status status;
   bool begun; /* a packet has arrived */
   glsl_end end;
@@ -244,8 +244,8 @@ receive_all(int fd, char *packet, answer *out)
     packet[got] = '\0';
     if (kind == GLSL_LOG)
       out->append_log(out->user, packet + sizeof kind);
-    else if (kind == GLSL_WORDS && !out->status)
-      out->status = vyre_bytes_append(out->words, packet + sizeof kind, (size_t)got - sizeof kind);
+    else if (kind == GLSL_OUTPUT && !out->status)
+      out->status = vyre_bytes_append(out->output, packet + sizeof kind, (size_t)got - sizeof kind);
     else if (kind == GLSL_END && got == sizeof out->end) {
       memcpy(&out->end, packet, sizeof out->end);
       return true;
@@ -266,10 +266,10 @@ send_request(const worker *w, const glsl_request *request, const vyre_bytes *res
 
 vyre_status
 glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*append_log)(void *user, const char *line), void *user,
-          vyre_bytes *words, glsl_end *out)
+          vyre_bytes *output, glsl_end *out)
 {
   worker w;
-  answer a = {.append_log = append_log, .user = user, .words = words};
+  answer a = {.append_log = append_log, .user = user, .output = output};
   char *packet = malloc(GLSL_PIECE + 1);
   if (!packet)
     return VYRE_OUT_OF_MEMORY("for the GLSL compiler");

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 build=(gcc g++ cmake ninja-build pkg-config libc6-dev
-  libvulkan-dev libvulkan-volk-dev liburing-dev glslang-dev glslang-tools spirv-headers spirv-tools uthash-dev libxxhash-dev libjansson-dev zlib1g-dev)
+  libspirv-cross-c-shared-dev libvulkan-dev libvulkan-volk-dev liburing-dev glslang-dev glslang-tools spirv-headers spirv-tools uthash-dev libxxhash-dev libjansson-dev zlib1g-dev)
 run=(mesa-vulkan-drivers vulkan-validationlayers)
 package=(dpkg-dev file)
 test=("${package[@]}" chromium clang doxygen libclang-rt-14-dev llvm-14-tools libcmocka-dev locales make meson mold python3 python3-markdown rustc z3)

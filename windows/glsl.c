@@ -1,6 +1,8 @@
-/* GLSL, HLSL and SPIR-V's assembly: their compilers are in a program that bounds and survives them by means that Windows has not.
+/* Reading and writing of GLSL, HLSL and other languages: glslang and SPIRV-Cross are in a program that bounds and survives them by
+ * means that Windows does not have.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/cross.h"
 #include "vyre/glsl.h"
 
 vyre_status
@@ -19,5 +21,15 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
   return VYRE_ERROR(VYRE_CODE_USAGE,
                     "%s: GLSL, HLSL and SPIR-V's assembly are not read on Windows\n"
                     "Fix: make SPIR-V of it (glslc, glslangValidator -V, dxc -spirv, spirv-as), and give that",
+                    path);
+}
+
+vyre_status
+vyre_cross_write(const void *spirv, size_t size, const char *path, const vyre_cross_options *options, vyre_bytes *out)
+{
+  (void)spirv, (void)size, (void)options, (void)out;
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "%s: GLSL, HLSL and MSL are not written on Windows\n"
+                    "Fix: write SPIR-V, and give that to spirv-cross",
                     path);
 }

@@ -35,7 +35,11 @@ typedef struct option_glsl {
        at(language),                                                                                                     \
        "glsl|hlsl|spvasm",                                                                                               \
        "the language of the input, unless it is binary SPIR-V or VIR0. Default: by content and extension"},              \
-      {.name = "fentry-point", OPTION_TEXT, at(entry_point), "NAME", "the entry function of HLSL. Default: main"},       \
+      {.name = "fentry-point",                                                                                           \
+       OPTION_TEXT,                                                                                                      \
+       at(entry_point),                                                                                                  \
+       "NAME",                                                                                                           \
+       "the entry function of HLSL, or the entry point of GLSL, HLSL and MSL output"},                                   \
       {.name = "e", OPTION_TEXT, at(entry_point), "NAME", NULL},                                                         \
       {.name = "include-root", OPTION_TEXT, at(include_root), "DIR", "refuse #include of files outside of this folder"}, \
       {.name = "glsl-memory",                                                                                            \

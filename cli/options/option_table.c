@@ -130,8 +130,7 @@ store_number(const option_row *o, const char *shown, const char *value, option_n
   const unsigned long long number = strtoull(value, &end, is_hex ? 16 : 10);
   if (value[0] < '0' || value[0] > '9' || *end || errno || number < o->least || number > o->most)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'
-Fix: give a number in this range", shown,
+                      "-%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'\nFix: give a number in this range", shown,
                       o->least, o->most, value);
   *out = (option_number){value, number};
   return VYRE_OK;

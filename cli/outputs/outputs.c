@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl", ".c", ".ptx", ".dot"};
-const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl", "c", "ptx", "dot"};
-static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "C", "PTX"};
+const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl", ".hlsl", ".metal", ".c", ".ptx", ".dot"};
+const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl", "hlsl", "msl", "c", "ptx", "dot"};
+static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "HLSL", "MSL", "C", "PTX"};
 
 output_form
 outputs_form(const tool_options *options, vyre_input_kind kind)
@@ -26,6 +26,8 @@ outputs_form(const tool_options *options, vyre_input_kind kind)
   for (int form = OUTPUT_VIR; options->output && form < OUTPUT__COUNT; form++)
     if (path_ends_with(options->output, output_endings[form]))
       return (output_form)form;
+  if (options->output && path_ends_with(options->output, ".msl"))
+    return OUTPUT_MSL;
   return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
 }
 
@@ -38,6 +40,8 @@ check_extension(const tool_options *o)
   const char *slash = o->output ? strrchr(o->output, '/') : NULL, *name = slash ? slash + 1 : o->output;
   const char *end = name && *name ? strrchr(name + 1, '.') : NULL;
   if (!end || o->emit || archives_is_name(o->output))
+    return VYRE_OK;
+  if (strcmp(end, ".msl") == 0)
     return VYRE_OK;
   for (size_t i = 0; i < sizeof neutral / sizeof *neutral; i++)
     if (strcmp(end, neutral[i]) == 0)
@@ -153,7 +157,7 @@ compare_places(const void *left, const void *right)
 static char *
 name_in_outdir(const outputs *o, uint32_t input, output_form form)
 {
-  const size_t size = strlen(o->options->outdir) + strlen(o->places[input]) + 8;
+  const size_t size = strlen(o->options->outdir) + strlen(o->places[input]) + 8; /* the longest ending has 6 characters */
   char *name = malloc(size);
   if (name)
     snprintf(name, size, "%s/%s%s", o->options->outdir, o->places[input], output_endings[form]);

@@ -13,6 +13,8 @@ typedef enum output_form {
   OUTPUT_VIR0,
   OUTPUT_SPIRV,
   OUTPUT_GLSL,
+  OUTPUT_HLSL,
+  OUTPUT_MSL,
   OUTPUT_C,
   OUTPUT_PTX,
   OUTPUT_DOT,

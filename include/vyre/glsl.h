@@ -1,5 +1,4 @@
-/* GLSL compute shaders in and out; shaders of other stages, HLSL and SPIR-V assembly in. Input becomes SPIR-V with glslang and
- * SPIRV-Tools; output is written from a program of a module.
+/* GLSL, HLSL and SPIR-V assembly to SPIR-V, with glslang and SPIRV-Tools. vyre/cross.h writes GLSL, HLSL and MSL.
  *
  * glslang runs in helper processes (the program vyre-glsl, in vyre/ beside libvyre.so), one shader at a time, with limits of memory
  * and time. A shader that exceeds them is an ordinary error. The first call starts a process; concurrent calls start more. They
@@ -102,10 +101,6 @@ VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, con
 VYRE_MUST_USE vyre_status vyre_spirv_tools_run(const void *data, size_t size, const char *path, const char *const *flags,
                                                uint32_t flag_count, const vyre_glsl_options *limits, vyre_diagnostics diagnostics,
                                                vyre_bytes *out);
-
-/* Appends a program of a sealed, verified module as an equivalent GLSL compute shader (version 460 with extensions). Keeps names
- * and bindings, drops precision hints and source lines. A row that GLSL cannot express is an error that names the row. */
-VYRE_MUST_USE vyre_status vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "vyre/batch.h"
 #include "vyre/c.h"
 #include "vyre/cost.h"
+#include "vyre/cross.h"
 #include "vyre/environment.h"
 #include "vyre/eval.h"
 #include "vyre/glsl.h"

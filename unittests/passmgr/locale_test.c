@@ -4,8 +4,10 @@
 #include <locale.h>
 #include "../test.h"
 
+#include "vyre/cross.h"
 #include "vyre/glsl.h"
 #include "vyre/passmgr.h"
+#include "vyre/spirv.h"
 #include "vyre/text.h"
 
 #include "rules.h"
@@ -45,8 +47,10 @@ write_all(vyre_bytes *out)
   vyre_status status = vyre_text_parse(module, text, sizeof(text) - 1, "p.vir", (vyre_diagnostics){0});
   assert_string_equal(vyre_status_text(status), "");
   assert_null(vyre_text_print(module, NULL, out));
-  status = vyre_glsl_write(module, (vyre_row){vyre_module_view(module)->first[0]}, out);
+  assert_null(vyre_spirv_write(module, 0, NULL, &words));
+  status = vyre_cross_write(words.data, words.size, "p.spv", NULL, out);
   assert_string_equal(vyre_status_text(status), "");
+  words.size = 0;
   vyre_module_destroy(module);
 
   vyre_report *report;

@@ -149,14 +149,14 @@ write_spirv(whole *w)
 static vyre_status
 write_glsl(whole *w)
 {
-  const size_t size = w->out.size;
-  const vyre_view *v = vyre_module_view(w->read);
-  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
-    vyre_status status = vyre_glsl_write(w->read, (vyre_row){program}, &w->out);
-    if (status && strstr(vyre_status_text(status), "out of memory"))
-      return vyre_bytes_undo(&w->out, size, status);
-    vyre_status_free(status); /* GLSL cannot express all programs */
-  }
+  vyre_bytes words = {.allocator = w->allocator};
+  vyre_status status = vyre_spirv_write(w->read, 0, NULL, &words);
+  if (!status)
+    status = vyre_cross_write(words.data, words.size, "whole.spv", NULL, &w->out);
+  vyre_bytes_free(&words);
+  if (status && strstr(vyre_status_text(status), "out of memory"))
+    return status;
+  vyre_status_free(status); /* a text holds one entry point */
   return VYRE_OK;
 }
 
@@ -232,9 +232,9 @@ const whole_step whole_steps[] = {
     {"writing VIR0", write_vir0},
     {"reading VIR0", read_vir0},
     {"writing SPIR-V", write_spirv},
-    {"writing GLSL", write_glsl},
     {"interpreting", interpret},
     {"splitting", split_grid},
+    {"writing GLSL", write_glsl}, /* the last one, because each later failure would write it again */
 };
 
 const unsigned whole_step_count = sizeof(whole_steps) / sizeof(*whole_steps);
