@@ -5,7 +5,10 @@
 
 #include <cstring>
 
+#include <glslang/SPIRV/disassemble.h>
 #include <spirv-tools/libspirv.h>
+
+#include <sstream>
 
 namespace
 {
@@ -36,6 +39,7 @@ env_of(const char *text, size_t length, vyre_glsl_env env)
     return by_version[version - 100];
   switch (env) {
   case VYRE_GLSL_VULKAN_1_0:
+  case VYRE_GLSL_OPENGL_4_5:
     return SPV_ENV_UNIVERSAL_1_0;
   case VYRE_GLSL_VULKAN_1_1:
     return SPV_ENV_UNIVERSAL_1_3;
@@ -49,18 +53,41 @@ env_of(const char *text, size_t length, vyre_glsl_env env)
 } // namespace
 
 glsl_result
-assembly_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, const glsl_sink &sink)
+assembly_compile(const glsl_source &source, const vyre_glsl_options *options, const glsl_sink &sink)
 {
-  spv_context context = spvContextCreate(env_of(text, length, options->target_env));
+  spv_context context = spvContextCreate(env_of(source.text, source.length, options->target_env));
   spv_binary binary = nullptr;
   spv_diagnostic wrong = nullptr;
-  const spv_result_t result =
-      spvTextToBinaryWithOptions(context, text, length, SPV_TEXT_TO_BINARY_OPTION_PRESERVE_NUMERIC_IDS, &binary, &wrong);
+  const spv_result_t result = spvTextToBinaryWithOptions(context, source.text, source.length,
+                                                         SPV_TEXT_TO_BINARY_OPTION_PRESERVE_NUMERIC_IDS, &binary, &wrong);
   if (result == SPV_SUCCESS)
-    sink.words(std::vector<unsigned int>(binary->code, binary->code + binary->wordCount));
+    sink.output(binary->code, binary->wordCount * sizeof *binary->code);
   else
-    sink.log(("ERROR: " + std::string(path) + ":" + std::to_string(wrong ? wrong->position.line + 1 : 1) + ": " +
+    sink.log(("ERROR: " + std::string(source.path) + ":" + std::to_string(wrong ? wrong->position.line + 1 : 1) + ": " +
               (wrong ? wrong->error : "not SPIR-V's assembly"))
                  .c_str());
   return result == SPV_SUCCESS ? GLSL_OK : GLSL_REJECTED; /* the process ends, which frees the memory */
+}
+
+glsl_result
+assembly_write(const glsl_source &source, bool as_listing, const glsl_sink &sink)
+{
+  std::vector<unsigned int> words(source.length / sizeof(unsigned int)); /* a copy, because the text is not aligned */
+  std::memcpy(words.data(), source.text, words.size() * sizeof words[0]);
+  if (as_listing) {
+    std::ostringstream out;
+    spv::Disassemble(out, words);
+    sink.output(out.str().data(), out.str().size());
+    return GLSL_OK;
+  }
+  spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_6);
+  spv_text text = nullptr;
+  spv_diagnostic wrong = nullptr;
+  if (spvBinaryToText(context, words.data(), words.size(),
+                      SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES, &text, &wrong) != SPV_SUCCESS) {
+    sink.log((std::string("ERROR: ") + (wrong ? wrong->error : "the module has no assembly")).c_str());
+    return GLSL_REJECTED;
+  }
+  sink.output(text->str, text->length);
+  return GLSL_OK;
 }

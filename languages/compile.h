@@ -14,21 +14,27 @@
 /* Receives the results. */
 struct glsl_sink {
   void (*log)(const char *line);
-  void (*words)(const std::vector<unsigned int> &words);
-  void (*text)(const char *text);
+  void (*text)(const char *text); /* glslang's log in its own form */
+  void (*output)(const void *data, size_t bytes);
 };
 
-/* Compiles a shader, after glslang::InitializeProcess.  most_expansion 0 means no limit. */
-glsl_result glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
-                         const glsl_sink &sink);
+struct glsl_source {
+  const char *text;
+  size_t length;
+  const char *path;
+  vyre_glsl_stage stage_of_name; /* the stage if neither the options nor the text give it; may be VYRE_STAGE_AUTO */
+};
+
+/* Compiles or preprocesses a shader, or writes the limits, after glslang::InitializeProcess.  most_expansion 0 means no limit. */
+glsl_result glsl_compile(const glsl_source &source, const vyre_glsl_options *options, glsl_task task, const glsl_sink &sink);
 
 /* Assembles SPIR-V with SPIRV-Tools. */
-glsl_result assembly_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
-                             const glsl_sink &sink);
+glsl_result assembly_compile(const glsl_source &source, const vyre_glsl_options *options, const glsl_sink &sink);
+/* Writes the module in the text of the source as SPIR-V assembly, or in the form in which glslang lists modules. */
+glsl_result assembly_write(const glsl_source &source, bool as_listing, const glsl_sink &sink);
 
 /* Validates a module and applies passes of SPIRV-Tools.  The defines of the options are flags of spirv-opt. */
-glsl_result spirv_tools_run(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
-                            const glsl_sink &sink);
+glsl_result spirv_tools_run(const glsl_source &source, const vyre_glsl_options *options, const glsl_sink &sink);
 
 /* Opens the library of SPIRV-Cross.  Returns false if it is not installed. */
 bool cross_load();

@@ -129,7 +129,7 @@ vyre_cross_write(const void *spirv, size_t size, const char *path, const vyre_cr
   vyre_status status = write_request(spirv, size, path, o, &rest);
   request.bytes = rest.size;
   if (!status)
-    status = glsl_work(&request, &rest, append_log, &why, out, &end);
+    status = glsl_work(&request, &rest, append_log, &why, NULL, out, &end);
   status = vyre_status_join(status, why.status);
   if (!status)
     status = end_error(path, names[o->language], &request, &end, &why);

@@ -26,6 +26,7 @@ typedef struct sink_state {
   size_t length;
   vyre_diagnostics diagnostics;
   vyre_status status;
+  char *misuse; /* the message about a wrong setting, owned */
   uint32_t errors;
 } sink_state;
 
@@ -79,6 +80,13 @@ append_log(void *user, const char *text)
   } else if (strncmp(text, "WARNING: ", 9) == 0) {
     severity = VYRE_WARNING;
     rest = text + 9;
+  } else if (strncmp(text, "Warning, ", 9) == 0 && !strstr(text, "is not yet complete")) {
+    severity = VYRE_WARNING;
+    rest = text + 9;
+  } else if (strncmp(text, "SETTING: ", 9) == 0) {
+    free(state->misuse);
+    state->misuse = strdup(text + 9);
+    return;
   } else {
     return; /* glslang repeats the file's name on a line of its own */
   }
@@ -168,17 +176,21 @@ write_request(const char *text, size_t length, const char *path, const vyre_glsl
   VYRE_TRY(append_text(out, path));
   VYRE_TRY(append_text(out, getcwd(here, sizeof here) ? here : ""));
   VYRE_TRY(append_text(out, root));
-  VYRE_TRY(append_text(out, options->entry_point ? options->entry_point : "main"));
+  VYRE_TRY(append_text(out, options->entry_point ? options->entry_point : ""));
   for (uint32_t i = 0; i < options->include_dir_count; i++)
     VYRE_TRY(append_text(out, options->include_dirs[i]));
   for (uint32_t i = 0; i < options->define_count; i++)
     VYRE_TRY(append_text(out, options->defines[i]));
+  for (uint32_t i = 0; i < options->setting_count; i++)
+    VYRE_TRY(append_text(out, options->settings[i]));
   return vyre_bytes_append(out, text, length);
 }
 
 static vyre_status
-end_error(const char *path, const glsl_request *asked, const glsl_end *end, uint32_t errors)
+end_error(const glsl_request *asked, const glsl_end *end, const sink_state *state)
 {
+  const char *path = state->path;
+  const uint32_t errors = state->errors;
   const char *what = asked->task == GLSL_TOOLS ? "SPIRV-Tools" : "the GLSL compiler";
   if (end->signal == SIGXCPU)
     return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -205,11 +217,15 @@ end_error(const char *path, const glsl_request *asked, const glsl_end *end, uint
                       path, asked->most_expansion);
   case GLSL_WRONG_FLAG:
     return VYRE_ERROR(VYRE_CODE_USAGE, "SPIRV-Tools does not accept a flag\nFix: spirv-opt --help lists its flags");
+  case GLSL_MISUSED:
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%s",
+                      state->misuse ? state->misuse : "a setting of the GLSL compiler is wrong\nFix: -help lists the settings");
   case GLSL_REJECTED:
     if (asked->task == GLSL_TOOLS)
       return VYRE_ERROR(VYRE_CODE_INPUT, "%s: SPIRV-Tools does not accept the module\nFix: give valid SPIR-V", path);
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader\nFix: correct the shader at these lines", path, errors,
-                      errors == 1 ? "" : "s");
+    return errors ? VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader\nFix: correct the shader at these lines", path,
+                               errors, errors == 1 ? "" : "s")
+                  : VYRE_ERROR(VYRE_CODE_INPUT, "%s: errors in the shader\nFix: correct the shader as the messages say", path);
   default:
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s failed\nFix: free memory and processes", path, what);
   }
@@ -221,58 +237,9 @@ or_default(uint32_t value, uint32_t otherwise)
   return value ? value : otherwise;
 }
 
-/* Sends the request with its text to vyre-glsl, and appends the module to `out`. */
 static vyre_status
-work(glsl_request *request, const char *text, size_t length, const char *path, const vyre_glsl_options *options,
-     vyre_diagnostics diagnostics, vyre_bytes *out)
+check_options(size_t length, const char *path, const vyre_glsl_options *options)
 {
-  sink_state state = {.path = path, .text = text, .length = length, .diagnostics = diagnostics};
-  vyre_bytes rest = {.allocator = out->allocator};
-  const size_t size_before = out->size;
-  glsl_end end;
-  const uint64_t start = clock_now();
-  if (request->task == GLSL_TOOLS) /* a module has no lines */
-    state.length = 0;
-  request->text_bytes = length;
-  request->include_dir_count = options->include_dir_count;
-  request->define_count = options->define_count;
-  request->most_seconds = or_default(options->most_seconds, VYRE_GLSL_SECONDS);
-  request->most_memory = or_default(options->most_memory, VYRE_GLSL_MEMORY);
-  request->most_expansion = or_default(options->most_expansion, VYRE_GLSL_EXPANSION);
-  vyre_status status = write_request(text, length, path, options, &rest);
-  request->bytes = rest.size;
-  if (!status)
-    status = glsl_work(request, &rest, append_log, &state, out, &end);
-  if (options->nanoseconds)
-    *options->nanoseconds += clock_now() - start;
-  vyre_bytes_free(&rest);
-  status = vyre_status_join(status, state.status);
-  if (!status)
-    status = end_error(path, request, &end, state.errors);
-  return vyre_bytes_undo(out, size_before, status);
-}
-
-vyre_status
-vyre_spirv_tools_run(const void *data, size_t size, const char *path, const char *const *flags, uint32_t flag_count,
-                     const vyre_glsl_options *limits, vyre_diagnostics diagnostics, vyre_bytes *out)
-{
-  vyre_glsl_options options = {.defines = flags, .define_count = flag_count};
-  glsl_request request = {.task = GLSL_TOOLS};
-  if (limits) {
-    options.most_memory = limits->most_memory;
-    options.most_seconds = limits->most_seconds;
-    options.nanoseconds = limits->nanoseconds;
-  }
-  return work(&request, data, size, path, &options, diagnostics, out);
-}
-
-vyre_status
-vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_diagnostics diagnostics,
-                  vyre_bytes *out)
-{
-  static const vyre_glsl_options defaults;
-  if (!options)
-    options = &defaults;
   if (length > INT_MAX)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a shader of %zu bytes is too long\nFix: shorten it to less than 2 GiB", path, length);
   for (uint32_t i = 0; i < options->define_count; i++)
@@ -283,23 +250,103 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
   if ((uint32_t)options->language >= VYRE_LANGUAGE__COUNT)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u is not a vyre_glsl_language\nFix: use a constant of vyre/glsl.h",
                       (unsigned)options->language);
-  vyre_glsl_stage stage = options->stage ? options->stage : vyre_glsl_stage_of(path);
-  if (!stage)
-    stage = VYRE_STAGE_COMPUTE;
-  if ((uint32_t)stage >= VYRE_STAGE__COUNT)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is not a vyre_glsl_stage\nFix: use a constant of vyre/glsl.h", (unsigned)stage);
+  if ((uint32_t)options->stage >= VYRE_STAGE__COUNT)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is not a vyre_glsl_stage\nFix: use a constant of vyre/glsl.h", (unsigned)options->stage);
+  return VYRE_OK;
+}
+
+static vyre_status
+request_work(const char *text, size_t length, const char *path, const vyre_glsl_options *options, glsl_task task,
+             vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  static const vyre_glsl_options defaults;
+  if (!options)
+    options = &defaults;
+  if (task != GLSL_TOOLS) /* whose defines are flags */
+    VYRE_TRY(check_options(length, path, options));
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang would read as a token */
     text += 3;
     length -= 3;
   }
-
+  sink_state state = {.path = path, .text = text, .length = length, .diagnostics = diagnostics};
+  if (task == GLSL_TOOLS) /* a module has no lines */
+    state.length = 0;
+  vyre_bytes rest = {.allocator = out->allocator};
+  const size_t size_before = out->size;
   glsl_request request = {
+      .text_bytes = length,
+      .include_dir_count = options->include_dir_count,
+      .define_count = options->define_count,
+      .setting_count = options->setting_count,
+      .task = (uint32_t)task,
       .debug = options->debug_source ? 3
                : options->debug_info ? 2
                                      : options->debug,
       .target_env = (uint32_t)options->target_env,
       .language = (uint32_t)options->language,
-      .stage = (uint32_t)stage,
+      .stage = (uint32_t)options->stage,
+      .stage_of_name = (uint32_t)vyre_glsl_stage_of(path),
+      .most_seconds = or_default(options->most_seconds, VYRE_GLSL_SECONDS),
+      .most_memory = or_default(options->most_memory, VYRE_GLSL_MEMORY),
+      .most_expansion = or_default(options->most_expansion, VYRE_GLSL_EXPANSION),
   };
-  return work(&request, text, length, path, options, diagnostics, out);
+  glsl_end end;
+  const uint64_t start = clock_now();
+  vyre_status status = write_request(text, length, path, options, &rest);
+  request.bytes = rest.size;
+  if (!status)
+    status = glsl_work(&request, &rest, append_log, &state, options->log, out, &end);
+  if (options->nanoseconds)
+    *options->nanoseconds += clock_now() - start;
+  vyre_bytes_free(&rest);
+  status = vyre_status_join(status, state.status);
+  if (!status)
+    status = end_error(&request, &end, &state);
+  free(state.misuse);
+  return vyre_bytes_undo(out, size_before, status);
+}
+
+vyre_status
+vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_diagnostics diagnostics,
+                  vyre_bytes *out)
+{
+  return request_work(text, length, path, options, GLSL_COMPILE, diagnostics, out);
+}
+
+vyre_status
+vyre_glsl_preprocess(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
+                     vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  return request_work(text, length, path, options, GLSL_PREPROCESS, diagnostics, out);
+}
+
+vyre_status
+vyre_glsl_limits(const vyre_glsl_options *options, vyre_bytes *out)
+{
+  return request_work("", 0, "limits", options, GLSL_LIMITS, (vyre_diagnostics){0}, out);
+}
+
+vyre_status
+vyre_assembly_write(const void *data, size_t size, const char *path, bool as_listing, vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  return request_work(data, size, path, NULL, as_listing ? GLSL_LIST : GLSL_DISASSEMBLE, diagnostics, out);
+}
+
+vyre_status
+vyre_glsl_versions(vyre_bytes *out)
+{
+  return request_work("", 0, "versions", NULL, GLSL_VERSIONS, (vyre_diagnostics){0}, out);
+}
+
+vyre_status
+vyre_spirv_tools_run(const void *data, size_t size, const char *path, const char *const *flags, uint32_t flag_count,
+                     const vyre_glsl_options *limits, vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  vyre_glsl_options options = {.defines = flags, .define_count = flag_count};
+  if (limits) {
+    options.most_memory = limits->most_memory;
+    options.most_seconds = limits->most_seconds;
+    options.nanoseconds = limits->nanoseconds;
+  }
+  return request_work(data, size, path, &options, GLSL_TOOLS, diagnostics, out);
 }

@@ -1,13 +1,15 @@
 /* Compiles GLSL and HLSL to SPIR-V with the C++ interface of glslang.  Its C interface supports neither file names nor an includer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "glslang.h"
-
-#include "compile.h"
+#include "compilation.h"
 #include "includer.h"
 #include "source_texts.h"
+#include "text_file.h"
 
+#include <cstdio>
 #include <set>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -17,77 +19,211 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #endif
-#include <glslang/MachineIndependent/localintermediate.h>
-#include <glslang/Public/ResourceLimits.h>
 #include <glslang/SPIRV/GlslangToSpv.h>
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 
-namespace
-{
+const char include_directive[] = "#extension GL_GOOGLE_include_directive : enable\n";
 
-bool
-is_hlsl(const vyre_glsl_options *options)
+spirv_target
+compilation_target(const compilation &c)
 {
-  return options->language == VYRE_LANGUAGE_HLSL;
-}
-
-EShLanguage
-stage_of(const vyre_glsl_options *options)
-{
-  switch (options->stage) {
-  case VYRE_STAGE_VERTEX:
-    return EShLangVertex;
-  case VYRE_STAGE_TESSELLATION_CONTROL:
-    return EShLangTessControl;
-  case VYRE_STAGE_TESSELLATION_EVALUATION:
-    return EShLangTessEvaluation;
-  case VYRE_STAGE_GEOMETRY:
-    return EShLangGeometry;
-  case VYRE_STAGE_FRAGMENT:
-    return EShLangFragment;
-  case VYRE_STAGE_TASK:
-    return EShLangTask;
-  case VYRE_STAGE_MESH:
-    return EShLangMesh;
-  case VYRE_STAGE_RAY_GENERATION:
-    return EShLangRayGen;
-  case VYRE_STAGE_INTERSECTION:
-    return EShLangIntersect;
-  case VYRE_STAGE_ANY_HIT:
-    return EShLangAnyHit;
-  case VYRE_STAGE_CLOSEST_HIT:
-    return EShLangClosestHit;
-  case VYRE_STAGE_MISS:
-    return EShLangMiss;
-  case VYRE_STAGE_CALLABLE:
-    return EShLangCallable;
+  static const glslang::EShTargetLanguageVersion versions[] = {
+      glslang::EShTargetSpv_1_0, glslang::EShTargetSpv_1_1, glslang::EShTargetSpv_1_2, glslang::EShTargetSpv_1_3,
+      glslang::EShTargetSpv_1_4, glslang::EShTargetSpv_1_5, glslang::EShTargetSpv_1_6};
+  spirv_target target = {glslang::EShClientVulkan, glslang::EShTargetVulkan_1_2, glslang::EShTargetSpv_1_5};
+  switch (c.options->target_env) {
+  case VYRE_GLSL_VULKAN_1_0:
+    target = {glslang::EShClientVulkan, glslang::EShTargetVulkan_1_0, glslang::EShTargetSpv_1_0};
+    break;
+  case VYRE_GLSL_VULKAN_1_1:
+    target = {glslang::EShClientVulkan, glslang::EShTargetVulkan_1_1, glslang::EShTargetSpv_1_3};
+    break;
+  case VYRE_GLSL_VULKAN_1_3:
+    target = {glslang::EShClientVulkan, glslang::EShTargetVulkan_1_3, glslang::EShTargetSpv_1_6};
+    break;
+  case VYRE_GLSL_OPENGL_4_5:
+    target = {glslang::EShClientOpenGL, glslang::EShTargetOpenGL_450, glslang::EShTargetSpv_1_0};
+    break;
   default:
-    return EShLangCompute;
+    break;
   }
+  if (c.set.has_target_spv)
+    target.spirv = versions[c.set.spirv];
+  return target;
 }
 
 EShMessages
-messages_of(const vyre_glsl_options *options)
+compilation_messages(const compilation &c)
 {
-  return static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules | (is_hlsl(options) ? EShMsgReadHlsl : EShMsgDefault));
+  const settings &set = c.set;
+  const bool is_vulkan = compilation_target(c).client == glslang::EShClientVulkan;
+  const std::pair<bool, EShMessages> rules[] = {
+      {is_vulkan && !set.has_no_spirv, EShMsgVulkanRules},
+      {set.has_ast, EShMsgAST},
+      {set.has_suppress_warnings, EShMsgSuppressWarnings},
+      {c.is_hlsl(), EShMsgReadHlsl},
+      {set.has_hlsl_offsets, EShMsgHlslOffsets},
+      {set.has_hlsl_16bit_types, EShMsgHlslEnable16BitTypes},
+      {set.has_hlsl_dx9, EShMsgHlslDX9Compatible},
+      {set.has_no_legalize, EShMsgHlslLegalization},
+      {set.has_relaxed_errors, EShMsgRelaxedErrors},
+      {set.has_cascading_errors, EShMsgCascadingErrors},
+      {set.has_keep_uncalled, EShMsgKeepUncalled},
+      {set.has_enhanced_messages, EShMsgEnhanced},
+      /* vyre sets the source file itself, because of this rule glslang makes invalid modules of some shaders. */
+      {c.options->debug && !set.like->is_vyre, EShMsgDebugInfo},
+  };
+  int messages = c.set.has_no_spirv ? EShMsgDefault : EShMsgSpvRules;
+  for (const auto &rule : rules)
+    messages |= rule.first ? static_cast<int>(rule.second) : 0;
+  return static_cast<EShMessages>(messages);
 }
 
-std::string
-preamble_of(const vyre_glsl_options *options)
+namespace
 {
-  std::string preamble = is_hlsl(options) ? "" : "#extension GL_GOOGLE_include_directive : enable\n";
-  for (uint32_t i = 0; i < options->define_count; i++) {
-    std::string define = options->defines[i];
+
+/* Returns the lines before the shader: macros and the directive for #include, in the order of the front end. */
+std::string
+preamble_of(const compilation &c)
+{
+  const bool is_vyre = c.set.like->is_vyre, enables_include = c.set.like->enables_include && !(is_vyre && c.is_hlsl());
+  std::string preamble = enables_include && is_vyre ? include_directive : "";
+  for (uint32_t i = 0; i < c.options->define_count; i++) {
+    std::string define = c.options->defines[i];
     const std::string::size_type equals = define.find('=');
-    if (equals == std::string::npos)
-      define += " 1";
-    else
+    if (equals != std::string::npos)
       define[equals] = ' ';
+    else if (is_vyre)
+      define += " 1";
     preamble += "#define " + define + "\n";
   }
-  return preamble;
+  for (const std::string &name : c.set.undefines)
+    preamble += "#undef " + name + "\n";
+  preamble += c.set.preamble;
+  return preamble + (enables_include && !is_vyre ? include_directive : "");
+}
+
+void
+set_up_bindings(const compilation &c, glslang::TShader *shader)
+{
+  const settings &set = c.set;
+  shader->setAutoMapBindings(set.has_auto_map_bindings || (set.like->is_vyre && c.is_hlsl()));
+  shader->setAutoMapLocations(set.has_auto_map_locations);
+  for (const binding_shift &shift : set.shifts) {
+    if (shift.stage != EShLangCount && shift.stage != c.stage)
+      continue;
+    if (shift.set >= 0)
+      shader->setShiftBindingForSet(shift.kind, shift.base, static_cast<unsigned>(shift.set));
+    else
+      shader->setShiftBinding(shift.kind, shift.base);
+  }
+  std::vector<std::string> resources;
+  for (const auto &bindings : set.resource_bindings)
+    if (bindings.first == EShLangCount || bindings.first == c.stage)
+      resources.insert(resources.end(), bindings.second.begin(), bindings.second.end());
+  if (!resources.empty())
+    shader->setResourceSetBinding(resources);
+  for (const auto &location : set.uniform_locations)
+    shader->addUniformLocationOverride(location.first.c_str(), location.second);
+  shader->setUniformLocationBase(set.uniform_base);
+  if (set.has_auto_sampled_textures)
+    shader->setTextureSamplerTransformMode(EShTexSampTransUpgradeTextureRemoveSampler);
+}
+
+void
+set_up_relaxed_vulkan(const settings &set, glslang::TShader *shader)
+{
+  shader->setEnvInputVulkanRulesRelaxed();
+  for (const auto &storage : set.block_storages)
+    shader->addBlockStorageOverride(storage.first.c_str(), storage.second);
+  if (!set.atomic_counter_block.empty()) {
+    shader->setAtomicCounterBlockName(set.atomic_counter_block[0].c_str());
+    shader->setAtomicCounterBlockSet(static_cast<unsigned>(std::stoi(set.atomic_counter_block[1])));
+  }
+  if (!set.default_uniform_block.empty()) {
+    shader->setGlobalUniformBlockName(set.default_uniform_block[0].c_str());
+    shader->setGlobalUniformSet(static_cast<unsigned>(std::stoi(set.default_uniform_block[1])));
+    shader->setGlobalUniformBinding(static_cast<unsigned>(std::stoi(set.default_uniform_block[2])));
+  }
+}
+
+void
+set_up_entry_point(const compilation &c, glslang::TShader *shader)
+{
+  const bool is_vyre = c.set.like->is_vyre;
+  if (is_vyre && c.is_hlsl()) {
+    const char *name = c.options->entry_point ? c.options->entry_point : "main";
+    shader->setEntryPoint(name);
+    shader->setSourceEntryPoint(name);
+  } else if (!is_vyre && c.options->entry_point)
+    shader->setEntryPoint(c.options->entry_point);
+  if (c.set.source_entry_point)
+    shader->setSourceEntryPoint(c.set.source_entry_point);
+}
+
+/* glslang records the processes of the command line in debug information. */
+std::vector<std::string>
+processes_of(const compilation &c)
+{
+  std::vector<std::string> processes;
+  for (uint32_t i = 0; i < c.options->define_count; i++)
+    processes.push_back(std::string("define-macro ") + c.options->defines[i]);
+  for (const std::string &name : c.set.undefines)
+    processes.push_back("undef-macro " + name);
+  return processes;
+}
+
+} // namespace
+
+void
+compilation_set_up(const compilation &c, glslang::TShader *shader)
+{
+  const settings &set = c.set;
+  const spirv_target target = compilation_target(c);
+  shader->setStringsWithLengthsAndNames(&c.text, &c.length, &c.path, 1);
+  shader->setPreamble(c.preamble.c_str());
+  if (set.like->generator == 0 && !set.like->is_vyre)
+    shader->addProcesses(processes_of(c));
+  set_up_entry_point(c, shader);
+  if (set.has_override_version)
+    shader->setOverrideVersion(set.override_version);
+  set_up_bindings(c, shader);
+  shader->setInvertY(set.has_invert_y);
+  shader->setNanMinMaxClamp(set.has_nan_clamp);
+  shader->setNoStorageFormat(set.has_no_storage_format);
+  shader->setHlslIoMapping(set.has_hlsl_iomap);
+  shader->setFlattenUniformArrays(set.has_hlsl_flatten_arrays);
+  shader->setDxPositionW(set.has_hlsl_dx_position_w);
+  if (set.has_enhanced_messages)
+    shader->setEnhancedMsgs();
+  const auto source = c.is_hlsl() ? glslang::EShSourceHlsl : glslang::EShSourceGlsl;
+  if (set.has_no_spirv) {
+    shader->setEnvInput(source, c.stage, glslang::EShClientNone, 0);
+    shader->setEnvClient(glslang::EShClientNone, static_cast<glslang::EShTargetClientVersion>(0));
+    shader->setEnvTarget(glslang::EShTargetNone, static_cast<glslang::EShTargetLanguageVersion>(0));
+    return;
+  }
+  shader->setEnvInput(source, c.stage, target.client, 100);
+  shader->setEnvClient(target.client, target.version);
+  shader->setEnvTarget(glslang::EShTargetSpv, target.spirv);
+  if (set.has_hlsl_functionality1)
+    shader->setEnvTargetHlslFunctionality1();
+  if (set.has_relaxed_vulkan)
+    set_up_relaxed_vulkan(set, shader);
+}
+
+void
+send_log(const compilation &c, const glsl_sink &sink, const char *log, const char *debug_log)
+{
+  if (!c.set.has_raw_log) {
+    log_lines(sink, log);
+    return;
+  }
+  for (const char *text : {log, debug_log})
+    if (text && text[0])
+      sink.text((std::string(text) + "\n").c_str());
 }
 
 void
@@ -104,60 +240,8 @@ log_lines(const glsl_sink &sink, const char *text)
   }
 }
 
-struct versions {
-  glslang::EShTargetClientVersion vulkan;
-  glslang::EShTargetLanguageVersion spirv;
-};
-
-versions
-versions_of(const vyre_glsl_options *options)
+namespace
 {
-  switch (options->target_env) {
-  case VYRE_GLSL_VULKAN_1_0:
-    return {glslang::EShTargetVulkan_1_0, glslang::EShTargetSpv_1_0};
-  case VYRE_GLSL_VULKAN_1_1:
-    return {glslang::EShTargetVulkan_1_1, glslang::EShTargetSpv_1_3};
-  case VYRE_GLSL_VULKAN_1_3:
-    return {glslang::EShTargetVulkan_1_3, glslang::EShTargetSpv_1_6};
-  default:
-    return {glslang::EShTargetVulkan_1_2, glslang::EShTargetSpv_1_5};
-  }
-}
-
-/* Sets the options of a shader, before it is parsed or preprocessed.  Borrows its arguments. */
-void
-set_up(glslang::TShader *shader, const char *const *text, const int *length, const char *const *path, const std::string &preamble,
-       const vyre_glsl_options *options)
-{
-  shader->setStringsWithLengthsAndNames(text, length, path, 1);
-  shader->setPreamble(preamble.c_str());
-  shader->setEnvInput(is_hlsl(options) ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, stage_of(options),
-                      glslang::EShClientVulkan, 100);
-  shader->setEnvClient(glslang::EShClientVulkan, versions_of(options).vulkan);
-  shader->setEnvTarget(glslang::EShTargetSpv, versions_of(options).spirv);
-  if (is_hlsl(options)) {
-    shader->setEntryPoint(options->entry_point);
-    shader->setSourceEntryPoint(options->entry_point);
-    shader->setAutoMapBindings(true);
-  }
-}
-
-/* Returns whether the preprocessed text, a string of glslang, is too large.  Errors in it are reported when it is parsed. */
-bool
-is_too_large(const char *text, int length, const char *path, const vyre_glsl_options *options, const std::string &preamble)
-{
-  const size_t most = static_cast<size_t>(options->most_expansion) << 20;
-  glslang::TShader shader(stage_of(options));
-  set_up(&shader, &text, &length, &path, preamble, options);
-  module_strings strings;
-  folder_includer includer(path, options, &strings);
-  std::string expanded;
-  glsl_bound_string(2 * most); /* a growing string doubles, so one of more than twice the limit is too long */
-  const bool done =
-      shader.preprocess(GetDefaultResources(), 460, ENoProfile, false, false, messages_of(options), &expanded, includer);
-  glsl_bound_string(0);
-  return done && expanded.size() > most;
-}
 
 /* Returns whether a string used by an extended instruction, such as debugPrintf, is still broken after its repair
  * (module_strings.h).  glslang sign-extends bytes outside of ASCII, so that the rest of their word is ones, which UTF-8 never
@@ -181,9 +265,9 @@ has_broken_text(const std::vector<unsigned int> &words)
 /* Gives glslang placeholders for the texts of the shader and of its includes.  Files that #line names get an empty text, because
  * glslang fails without a text. */
 void
-add_texts(glslang::TIntermediate *intermediate, const char *text, size_t length, const module_strings &strings, source_texts *texts)
+add_texts(glslang::TIntermediate *intermediate, const glsl_source &source, const module_strings &strings, source_texts *texts)
 {
-  const std::string own = texts->add(std::string(text, length));
+  const std::string own = texts->add(std::string(source.text, source.length));
   const std::map<std::string, std::string> included = intermediate->getIncludeText();
   intermediate->addSourceText(own.data(), own.size());
   for (const auto &file : included) {
@@ -195,65 +279,174 @@ add_texts(glslang::TIntermediate *intermediate, const char *text, size_t length,
       intermediate->addIncludeText(name.c_str(), "", 0);
 }
 
-} // namespace
-
+/* Finds the stage: by the options, otherwise by the text, otherwise by the file's name.  Checks the size of the preprocessed text.
+ */
 glsl_result
-glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, const glsl_sink &sink)
+find_stage(compilation *c, const glsl_sink &sink)
 {
-  const int text_length = static_cast<int>(length);
-  const std::string preamble = preamble_of(options);
-  if (options->most_expansion && is_too_large(text, text_length, path, options, preamble))
-    return GLSL_TOO_LARGE;
-
-  glslang::TShader shader(stage_of(options));
-  set_up(&shader, &text, &text_length, &path, preamble, options);
-  shader.setDebugInfo(options->debug_info); /* for blocks */
-  module_strings strings;
-  strings.add(path);
-  strings.add_literals(std::string(text, length));
-  strings.add_literals(preamble);
-  folder_includer includer(path, options, &strings);
-  const EShMessages messages = messages_of(options);
-  const bool parsed = shader.parse(GetDefaultResources(), 460, ENoProfile, false, false, messages, includer);
-  log_lines(sink, shader.getInfoLog());
-  if (!parsed)
+  std::string text;
+  bool has_included;
+  c->stage = settings_stage(c->options->stage);
+  if (c->options->most_expansion) {
+    const glsl_result result = preprocess(*c, &text, &has_included);
+    if (result == GLSL_TOO_LARGE)
+      return result; /* other errors are reported when the text is parsed */
+  }
+  if (c->stage == EShLangCount && !find_stage_pragma(*c, text, sink, &c->stage))
     return GLSL_REJECTED;
-
-  glslang::TProgram program;
-  program.addShader(&shader);
-  const bool linked = program.link(messages) && (!is_hlsl(options) || program.mapIO());
-  log_lines(sink, program.getInfoLog());
-  if (!linked)
+  if (c->stage == EShLangCount)
+    c->stage = settings_stage(c->source->stage_of_name);
+  if (c->stage == EShLangCount && c->set.like->needs_stage) {
+    sink.log("ERROR: the stage of the shader is not known\nFix: name it in the file's extension (.comp, .vert, .frag), in "
+             "-fshader-stage or -S, or in #pragma shader_stage");
     return GLSL_REJECTED;
+  }
+  if (c->stage == EShLangCount)
+    c->stage = EShLangCompute;
+  return GLSL_OK;
+}
 
-  std::vector<unsigned int> words;
-  /* TShader::setDebugInfo would do this too, but makes invalid modules of some shaders, where they have no debug instructions. */
-  if (options->debug)
-    program.getIntermediate(stage_of(options))->setSourceFile(path);
-  source_texts texts;
-  if (options->debug_source)
-    add_texts(program.getIntermediate(stage_of(options)), text, length, strings, &texts);
-  /* Otherwise glslang decorates buffers of HLSL with BufferBlock, which SPIR-V 1.4 removed. */
-  if (versions_of(options).spirv >= glslang::EShTargetSpv_1_4)
-    program.getIntermediate(stage_of(options))->setUseStorageBuffer();
+bool
+maps_io(const compilation &c)
+{
+  const settings &set = c.set;
+  if (set.has_no_spirv)
+    return false;
+  return !set.like->is_vyre || c.is_hlsl() || set.has_auto_map_bindings || set.has_auto_map_locations || !set.shifts.empty() ||
+         !set.resource_bindings.empty() || !set.uniform_locations.empty();
+}
+
+/* Sends the messages of the generator.  Those of the validator are errors.  Returns whether there are none. */
+bool
+send_messages(const compilation &c, const std::string &messages, const glsl_sink &sink)
+{
+  const bool is_valid = !c.set.has_validate || messages.empty();
+  log_lines(sink, ((is_valid ? "" : "ERROR: ") + messages).c_str());
+  return is_valid;
+}
+
+/* Returns false if the validator refuses the module. */
+bool
+generate(const compilation &c, glslang::TIntermediate *intermediate, const glsl_sink &sink, std::vector<unsigned int> *words)
+{
+  const vyre_glsl_options *options = c.options;
+  const bool has_own_legalizer = c.set.like->generator != 0;
   spv::SpvBuildLogger logger;
   glslang::SpvOptions spv_options;
   spv_options.generateDebugInfo = options->debug;
   spv_options.emitNonSemanticShaderDebugInfo = options->debug_info;
   spv_options.emitNonSemanticShaderDebugSource = options->debug_source;
-  spv_options.disableOptimizer = !is_hlsl(options); /* modules of HLSL may be invalid without it */
-  glslang::GlslangToSpv(*program.getIntermediate(stage_of(options)), words, &logger, &spv_options);
-  log_lines(sink, logger.getAllMessages().c_str());
-  if (words.empty())
+  spv_options.validate = c.set.has_validate;
+  spv_options.stripDebugInfo = c.set.has_strip_debug && !options->debug;
+  /* Modules of HLSL may be invalid without it. */
+  spv_options.disableOptimizer = !c.is_hlsl() || c.set.has_no_legalize || has_own_legalizer;
+  glslang::GlslangToSpv(*intermediate, *words, &logger, &spv_options);
+  if (has_own_legalizer && words->size() > 2)
+    (*words)[2] = ((*words)[2] & 0xffff) | c.set.like->generator << 16;
+  return send_messages(c, logger.getAllMessages(), sink);
+}
+
+/* glslang prints the reflection to standard output, which is /dev/null in this process. */
+void
+send_reflection(const compilation &c, glslang::TProgram *program, const glsl_sink &sink)
+{
+  const int file = memfd_create("reflection", MFD_CLOEXEC);
+  std::string text;
+  program->buildReflection(c.set.reflection);
+  if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
+    return;
+  program->dumpReflection();
+  std::fflush(stdout);
+  if (lseek(file, 0, SEEK_SET) == 0 && text_file_append(file, &text))
+    sink.text(text.c_str());
+  close(file);
+}
+
+/* Parses, links and generates.  `strings` is empty before. */
+glsl_result
+make_module(const compilation &c, const glsl_sink &sink, module_strings *strings, source_texts *texts,
+            std::vector<unsigned int> *words)
+{
+  glslang::TShader shader(c.stage);
+  compilation_set_up(c, &shader);
+  shader.setDebugInfo(c.options->debug_info); /* for blocks */
+  strings->add(c.path);
+  strings->add_literals(std::string(c.source->text, c.source->length));
+  strings->add_literals(c.preamble);
+  folder_includer includer(c.path, c.options, c.set.like->generator != 0, strings);
+  const EShMessages messages = compilation_messages(c);
+  const bool parsed = shader.parse(&c.set.limits, c.set.has_std ? c.set.version : c.set.default_version, c.set.profile,
+                                   c.set.has_std, false, messages, includer);
+  send_log(c, sink, shader.getInfoLog(), shader.getInfoDebugLog());
+  if (!parsed && !c.set.has_raw_log)
     return GLSL_REJECTED;
+  if (c.set.has_no_spirv && !c.set.has_link)
+    return parsed ? GLSL_OK : GLSL_REJECTED;
+
+  glslang::TProgram program;
+  program.addShader(&shader);
+  const bool linked = program.link(messages) && (!maps_io(c) || program.mapIO());
+  send_log(c, sink, program.getInfoLog(), program.getInfoDebugLog());
+  if ((!parsed || !linked) && c.set.has_raw_log && !c.set.has_no_spirv)
+    sink.text("SPIR-V is not generated for failed compile or link\n");
+  if (!parsed || !linked)
+    return GLSL_REJECTED;
+  if (c.set.has_reflection)
+    send_reflection(c, &program, sink);
+  if (c.set.has_no_spirv)
+    return GLSL_OK;
+
+  glslang::TIntermediate *intermediate = program.getIntermediate(c.stage);
+  /* TShader::setDebugInfo would do this too, but makes invalid modules of some shaders, where they have no debug instructions. */
+  if (c.options->debug && c.set.like->is_vyre)
+    intermediate->setSourceFile(c.path);
+  if (c.options->debug_source && c.set.like->is_vyre) /* with EShMsgDebugInfo glslang has the texts */
+    add_texts(intermediate, *c.source, *strings, texts);
+  /* Otherwise glslang decorates buffers of HLSL with BufferBlock, which SPIR-V 1.4 removed. */
+  if (c.set.like->is_vyre && compilation_target(c).spirv >= glslang::EShTargetSpv_1_4)
+    intermediate->setUseStorageBuffer();
+  return generate(c, intermediate, sink, words) && !words->empty() ? GLSL_OK : GLSL_REJECTED;
+}
+
+} // namespace
+
+glsl_result
+glsl_compile(const glsl_source &source, const vyre_glsl_options *options, glsl_task task, const glsl_sink &sink)
+{
+  compilation c = {&source, options, {}, EShLangCount, "", source.text, static_cast<int>(source.length), source.path};
+  std::string wrong;
+  if (!settings_parse(options, &c.set, &wrong)) {
+    sink.log(("SETTING: " + wrong).c_str());
+    return GLSL_MISUSED;
+  }
+  if (!c.set.has_default_version)
+    c.set.default_version = c.set.like->default_version;
+  c.preamble = preamble_of(c);
+  if (task == GLSL_LIMITS || task == GLSL_VERSIONS) {
+    const std::string text = task == GLSL_LIMITS ? settings_limits(c.set) : settings_versions();
+    sink.output(text.data(), text.size());
+    return GLSL_OK;
+  }
+  if (task == GLSL_PREPROCESS)
+    return preprocess_and_send(c, sink);
+  glsl_result result = find_stage(&c, sink);
+  module_strings strings;
+  source_texts texts;
+  std::vector<unsigned int> words;
+  if (result == GLSL_OK)
+    result = make_module(c, sink, &strings, &texts, &words);
+  if (result != GLSL_OK || c.set.has_no_spirv)
+    return result;
   strings.repair(&words);
   if (has_broken_text(words)) {
     sink.log("ERROR: a string has characters outside of ASCII, which glslang cannot write\nFix: write the string without "
              "hexadecimal and octal escapes");
     return GLSL_REJECTED;
   }
-  if (options->debug_source)
+  if (options->debug_source && c.set.like->is_vyre)
     texts.put(&words);
-  sink.words(words);
+  if (c.is_hlsl() && c.set.like->generator != 0 && !c.set.has_no_legalize && !legalize(c, sink, &words))
+    return GLSL_REJECTED;
+  sink.output(words.data(), words.size() * sizeof words[0]);
   return GLSL_OK;
 }

@@ -26,26 +26,33 @@ extern "C" {
 enum { GLSL_PIECE = 65536 }; /* bytes of a packet at most */
 
 typedef enum glsl_task {
-  GLSL_COMPILE, /* a text to a module */
-  GLSL_WRITE,   /* a module to a text, by SPIRV-Cross */
-  GLSL_TOOLS,   /* a module to a module, by SPIRV-Tools; the defines are its flags */
+  GLSL_COMPILE,     /* a text to a module */
+  GLSL_PREPROCESS,  /* a text to a text */
+  GLSL_LIMITS,      /* writes the limits, as the setting `limits` accepts them */
+  GLSL_VERSIONS,    /* writes the versions of glslang */
+  GLSL_DISASSEMBLE, /* a module to assembly; the text of the request is the module */
+  GLSL_LIST,        /* a module to glslang's own listing */
+  GLSL_WRITE,       /* a module to a text, by SPIRV-Cross */
+  GLSL_TOOLS        /* a module to a module by SPIRV-Tools; the defines are its flags */
 } glsl_task;
 
 /* Precedes strings, each with its zero byte: path, working folder or "", include root or "", entry point or "", the include
- * folders, the defines.  The text follows them.  To write a module, the text is an array of vyre_cross_binding and the module's
- * words. */
+ * folders, the defines, the settings.  The text follows them.  To write a module, the text is an array of vyre_cross_binding and
+ * the module's words. */
 typedef struct glsl_request {
   uint64_t bytes, text_bytes; /* of strings and text together; of the text */
-  uint32_t include_dir_count, define_count;
+  uint32_t include_dir_count, define_count, setting_count;
   uint32_t task;                                      /* glsl_task */
-  uint32_t debug, target_env, language, stage;        /* debug: 1, 2 with debug_info, 3 with debug_source */
+  uint32_t debug, target_env, language;               /* debug: 1, 2 with debug_info, 3 with debug_source */
+  uint32_t stage, stage_of_name;                      /* VYRE_STAGE_AUTO if the options or the file's name do not give it */
   uint32_t platform, version, binding_count;          /* GLSL_WRITE; `language` is a vyre_cross_language */
   uint32_t most_seconds, most_memory, most_expansion; /* MiB */
 } glsl_request;
 
 typedef enum glsl_kind {
   GLSL_LOG,    /* a line of glslang's messages, or the reason why SPIRV-Cross refuses a module */
-  GLSL_OUTPUT, /* a piece of the module or the text */
+  GLSL_TEXT,   /* a piece of glslang's log in its own form */
+  GLSL_OUTPUT, /* a piece of the output */
   GLSL_END     /* a glsl_end */
 } glsl_kind;
 
@@ -55,6 +62,7 @@ typedef enum glsl_result {
   GLSL_REJECTED,
   GLSL_NO_MEMORY,
   GLSL_TOO_LARGE,  /* after preprocessing */
+  GLSL_MISUSED,    /* a setting is wrong; the only line of the log is the message */
   GLSL_WRONG_FLAG, /* of GLSL_TOOLS */
   GLSL_NO_LIBRARY, /* SPIRV-Cross is not installed */
   GLSL_FAILED,     /* an exception, or the process could not be created */
@@ -67,10 +75,10 @@ typedef struct glsl_end {
 } glsl_end;
 
 /* Sends a request to an idle or new vyre-glsl and reads the answer.  Calls append_log with each line, which lives as long as the
- * call. Any thread may call it. */
+ * call.  `text` receives the log in glslang's form, and may be NULL.  Any thread may call it. */
 VYRE_MUST_USE vyre_status glsl_work(const glsl_request *request, const vyre_bytes *rest,
-                                    void (*append_log)(void *user, const char *line), void *user, vyre_bytes *output,
-                                    glsl_end *out);
+                                    void (*append_log)(void *user, const char *line), void *user, vyre_bytes *text,
+                                    vyre_bytes *output, glsl_end *out);
 
 #ifdef __cplusplus
 }

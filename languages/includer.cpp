@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "includer.h"
 
+#include "text_file.h"
+
 #include <algorithm>
 #include <climits>
 #include <cstring>
@@ -64,20 +66,6 @@ is_inside(const std::string &link, const char *root)
   return static_cast<size_t>(length) > folder && std::memcmp(path, root, folder) == 0 && path[folder] == '/';
 }
 
-bool
-read_all(int fd, std::string *out)
-{
-  char piece[65536];
-  for (;;) {
-    const ssize_t got = read(fd, piece, sizeof piece);
-    if (got < 0)
-      return false;
-    if (got == 0)
-      return true;
-    out->append(piece, static_cast<size_t>(got));
-  }
-}
-
 } // namespace
 
 /* Loads a file.  Returns NULL if the file is missing, unreadable or outside of the include root.  Also returns NULL if the file
@@ -100,7 +88,7 @@ folder_includer::load(const std::string &path)
   }
   const descriptor opened(vyre_file_open(VYRE_FILE_HERE, link.c_str(), VYRE_FILE_READS));
   std::unique_ptr<std::string> text(new std::string);
-  if (opened.fd < 0 || !read_all(opened.fd, text.get()))
+  if (opened.fd < 0 || !text_file_append(opened.fd, text.get()))
     return nullptr;
   const int mark = vyre_text_mark(text->data(), text->size());
   if (mark < 0) {
@@ -112,6 +100,7 @@ folder_includer::load(const std::string &path)
   strings_->add_literals(*text);
   IncludeResult *result = new IncludeResult(path, text->data(), text->size(), text.get());
   text.release();
+  has_included_ = true;
   return result;
 }
 
@@ -134,6 +123,8 @@ folder_includer::includeLocal(const char *header, const char *includer, size_t d
     return nullptr;
   /* glslang leaves the includer's name empty at the top. */
   const std::string from = includer && includer[0] ? includer : path_;
+  if (keeps_names_ && from.find('/') == std::string::npos)
+    return load(header);
   return load_from(folder_of(from), header);
 }
 

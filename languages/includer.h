@@ -28,15 +28,22 @@
 class folder_includer : public glslang::TShader::Includer
 {
 public:
-  /* `strings` gets the names of the files and their literals.  Copies `path`, and borrows `options` and `strings`. */
-  folder_includer(const char *path, const vyre_glsl_options *options, module_strings *strings)
-      : path_(path), options_(options), strings_(strings)
+  /* A file beside a shader of the working folder has its name as it is written if keeps_names is set, otherwise with "./".
+   * `strings` gets the names of the files and their literals.  Copies `path`, and borrows `options` and `strings`. */
+  folder_includer(const char *path, const vyre_glsl_options *options, bool keeps_names, module_strings *strings)
+      : path_(path), options_(options), strings_(strings), keeps_names_(keeps_names)
   {
   }
 
   IncludeResult *includeLocal(const char *header, const char *includer, size_t depth) override;
   IncludeResult *includeSystem(const char *header, const char *includer, size_t depth) override;
   void releaseInclude(IncludeResult *result) override;
+  /* Returns whether a file was included. */
+  bool
+  has_included() const
+  {
+    return has_included_;
+  }
 
 private:
   IncludeResult *load(const std::string &path);
@@ -45,6 +52,7 @@ private:
   std::string path_;
   const vyre_glsl_options *options_;
   module_strings *strings_;
+  bool keeps_names_, has_included_ = false;
   const char *refused_ = nullptr; /* the reason for which a found file is refused and the search ends */
 };
 

@@ -110,15 +110,15 @@ send_line(const char *line)
 }
 
 void
-send_words(const std::vector<unsigned int> &words)
+send_text(const char *text)
 {
-  send_pieces(GLSL_OUTPUT, reinterpret_cast<const char *>(words.data()), words.size() * sizeof(words[0]));
+  send_pieces(GLSL_TEXT, text, std::strlen(text));
 }
 
 void
-send_text(const char *text)
+send_output(const void *data, size_t bytes)
 {
-  send_pieces(GLSL_OUTPUT, text, std::strlen(text));
+  send_pieces(GLSL_OUTPUT, static_cast<const char *>(data), bytes);
 }
 
 /* ---- a request -------------------------------------------------------------------------------------------------------------- */
@@ -159,18 +159,20 @@ receive_request(request *r)
     r->strings.push_back(at);
     at += std::strlen(at) + 1;
   }
-  if (at != end || r->strings.size() != 4 + size_t{r->head.include_dir_count} + r->head.define_count)
+  if (at != end || r->strings.size() != 4 + size_t{r->head.include_dir_count} + r->head.define_count + r->head.setting_count)
     return false;
   r->path = r->strings[0];
   r->folder = r->strings[1];
   r->text = end;
   r->options = {};
   r->options.include_root = r->strings[2][0] ? r->strings[2] : nullptr;
-  r->options.entry_point = r->strings[3];
+  r->options.entry_point = r->strings[3][0] ? r->strings[3] : nullptr;
   r->options.include_dirs = r->strings.data() + 4;
   r->options.include_dir_count = r->head.include_dir_count;
   r->options.defines = r->strings.data() + 4 + r->head.include_dir_count;
   r->options.define_count = r->head.define_count;
+  r->options.settings = r->options.defines + r->head.define_count;
+  r->options.setting_count = r->head.setting_count;
   r->options.debug = r->head.debug != 0;
   r->options.debug_info = r->head.debug >= 2;
   r->options.debug_source = r->head.debug >= 3;
@@ -215,12 +217,7 @@ ignore_line(const char *)
 }
 
 void
-ignore_words(const std::vector<unsigned int> &)
-{
-}
-
-void
-ignore_text(const char *)
+ignore_output(const void *, size_t)
 {
 }
 
@@ -233,7 +230,7 @@ make_tables(const request &r)
     cross_load(); /* once for all modules; a failure is reported by the module's process */
     return;
   }
-  if (r.head.task != GLSL_COMPILE || r.options.language == VYRE_LANGUAGE_ASSEMBLY)
+  if (r.options.language == VYRE_LANGUAGE_ASSEMBLY || (r.head.task != GLSL_COMPILE && r.head.task != GLSL_PREPROCESS))
     return;
   const bool is_hlsl = r.options.language == VYRE_LANGUAGE_HLSL;
   const std::string version = is_hlsl ? "hlsl" : version_of(r.text, r.head.text_bytes);
@@ -245,8 +242,8 @@ make_tables(const request &r)
   plain.target_env = r.options.target_env;
   plain.language = r.options.language;
   plain.stage = VYRE_STAGE_COMPUTE;
-  plain.entry_point = "main";
-  glsl_compile(text.data(), text.size(), "tables", &plain, {ignore_line, ignore_words, ignore_text});
+  glsl_compile({text.data(), text.size(), "tables", VYRE_STAGE_COMPUTE}, &plain, GLSL_COMPILE,
+               {ignore_line, ignore_line, ignore_output});
 }
 
 /* ---- one shader ------------------------------------------------------------------------------------------------------------- */
@@ -266,16 +263,7 @@ bound(int what, rlim_t most)
 }
 
 glsl_result
-compile(const request &r)
-{
-  const auto run = r.head.task == GLSL_TOOLS                      ? spirv_tools_run
-                   : r.options.language == VYRE_LANGUAGE_ASSEMBLY ? assembly_compile
-                                                                  : glsl_compile;
-  return run(r.text, r.head.text_bytes, r.path, &r.options, {send_line, send_words, send_text});
-}
-
-glsl_result
-write(const request &r)
+write(const request &r, const glsl_sink &sink)
 {
   const size_t count = r.head.binding_count, size = count * sizeof(vyre_cross_binding);
   if (size > r.head.text_bytes)
@@ -291,7 +279,27 @@ write(const request &r)
   request.options.entry_point = r.options.entry_point;
   request.options.bindings = bindings.data();
   request.options.binding_count = r.head.binding_count;
-  return cross_write(request, {send_line, send_words, send_text});
+  return cross_write(request, sink);
+}
+
+glsl_result
+run(const request &r)
+{
+  const glsl_source source = {r.text, r.head.text_bytes, r.path, static_cast<vyre_glsl_stage>(r.head.stage_of_name)};
+  const glsl_sink sink = {send_line, send_text, send_output};
+  switch (r.head.task) {
+  case GLSL_DISASSEMBLE:
+  case GLSL_LIST:
+    return assembly_write(source, r.head.task == GLSL_LIST, sink);
+  case GLSL_WRITE:
+    return write(r, sink);
+  case GLSL_TOOLS:
+    return spirv_tools_run(source, &r.options, sink);
+  default:
+    return r.options.language == VYRE_LANGUAGE_ASSEMBLY
+               ? assembly_compile(source, &r.options, sink)
+               : glsl_compile(source, &r.options, static_cast<glsl_task>(r.head.task), sink);
+  }
 }
 
 [[noreturn]] void
@@ -306,7 +314,7 @@ work_alone(const request &r)
     _exit(GLSL_FAILED);
   glsl_result result = GLSL_FAILED;
   try {
-    result = r.head.task == GLSL_WRITE ? write(r) : compile(r);
+    result = run(r);
   } catch (...) {
   }
   _exit(result); /* without freeing memory, which takes time */

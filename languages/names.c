@@ -9,10 +9,8 @@ vyre_status
 vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
 {
   static const char *const names[VYRE_GLSL_ENV__COUNT] = {
-      [VYRE_GLSL_VULKAN_1_2] = "vulkan1.2",
-      [VYRE_GLSL_VULKAN_1_0] = "vulkan1.0",
-      [VYRE_GLSL_VULKAN_1_1] = "vulkan1.1",
-      [VYRE_GLSL_VULKAN_1_3] = "vulkan1.3",
+      [VYRE_GLSL_OPENGL_4_5] = "opengl4.5", [VYRE_GLSL_VULKAN_1_2] = "vulkan1.2", [VYRE_GLSL_VULKAN_1_0] = "vulkan1.0",
+      [VYRE_GLSL_VULKAN_1_1] = "vulkan1.1", [VYRE_GLSL_VULKAN_1_3] = "vulkan1.3",
   };
   for (int env = 0; env < VYRE_GLSL_ENV__COUNT; env++)
     if (strcmp(name, names[env]) == 0) {
@@ -20,25 +18,15 @@ vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
       return VYRE_OK;
     }
   return VYRE_ERROR(VYRE_CODE_USAGE,
-                    "'%s' is not a target environment\nFix: use vulkan1.0, vulkan1.1, vulkan1.2 (the default) or vulkan1.3", name);
+                    "'%s' is not a target environment\n"
+                    "Fix: use vulkan1.0, vulkan1.1, vulkan1.2 (the default), vulkan1.3 or opengl4.5",
+                    name);
 }
 
 /* Names of glslc, and names of glslangValidator, which are also extensions of files. */
 static const char *const stages[VYRE_STAGE__COUNT][2] = {
-    [VYRE_STAGE_COMPUTE] = {"compute", "comp"},
-    [VYRE_STAGE_VERTEX] = {"vertex", "vert"},
-    [VYRE_STAGE_TESSELLATION_CONTROL] = {"tesscontrol", "tesc"},
-    [VYRE_STAGE_TESSELLATION_EVALUATION] = {"tesseval", "tese"},
-    [VYRE_STAGE_GEOMETRY] = {"geometry", "geom"},
-    [VYRE_STAGE_FRAGMENT] = {"fragment", "frag"},
-    [VYRE_STAGE_TASK] = {"task", "task"},
-    [VYRE_STAGE_MESH] = {"mesh", "mesh"},
-    [VYRE_STAGE_RAY_GENERATION] = {"rgen", "rgen"},
-    [VYRE_STAGE_INTERSECTION] = {"rint", "rint"},
-    [VYRE_STAGE_ANY_HIT] = {"rahit", "rahit"},
-    [VYRE_STAGE_CLOSEST_HIT] = {"rchit", "rchit"},
-    [VYRE_STAGE_MISS] = {"rmiss", "rmiss"},
-    [VYRE_STAGE_CALLABLE] = {"rcall", "rcall"},
+#define GLSL_STAGE(id, name, extension, constant) [VYRE_STAGE_##id] = {name, extension},
+#include "stages.def"
 };
 
 vyre_status

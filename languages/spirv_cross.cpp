@@ -305,7 +305,8 @@ cross_write(const cross_request &request, const glsl_sink &sink)
   if (!is_loaded)
     return GLSL_NO_LIBRARY;
   try {
-    sink.text(writer(request).write());
+    const std::string text = writer(request).write();
+    sink.output(text.data(), text.size());
   } catch (const refusal &refused) {
     sink.log(refused.reason.c_str());
     return GLSL_REJECTED;

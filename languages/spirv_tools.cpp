@@ -105,7 +105,7 @@ add_flag(const char *flag, settings *out, const glsl_sink &sink)
 } // namespace
 
 glsl_result
-spirv_tools_run(const char *text, size_t length, const char *, const vyre_glsl_options *options, const glsl_sink &sink)
+spirv_tools_run(const glsl_source &source, const vyre_glsl_options *options, const glsl_sink &sink)
 {
   settings given;
   messages = &sink;
@@ -118,10 +118,10 @@ spirv_tools_run(const char *text, size_t length, const char *, const vyre_glsl_o
   if (!optimizer.RegisterPassesFromFlags(given.passes))
     return GLSL_WRONG_FLAG;
   given.optimizer.set_validator_options(given.validator);
-  std::vector<uint32_t> words(length / sizeof(uint32_t)), out;
-  std::memcpy(words.data(), text, words.size() * sizeof(uint32_t));
+  std::vector<uint32_t> words(source.length / sizeof(uint32_t)), out;
+  std::memcpy(words.data(), source.text, words.size() * sizeof(uint32_t));
   if (!optimizer.Run(words.data(), words.size(), &out, given.optimizer))
     return GLSL_REJECTED;
-  sink.words(out);
+  sink.output(out.data(), out.size() * sizeof out[0]);
   return GLSL_OK;
 }

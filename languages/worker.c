@@ -221,6 +221,7 @@ send_all(int fd, const glsl_request *request, const vyre_bytes *rest)
 typedef struct answer {
   void (*append_log)(void *user, const char *line);
   void *user;
+  vyre_bytes *text; /* may be NULL */
   vyre_bytes *output;
   vyre_status status;
   bool begun; /* a packet has arrived */
@@ -244,6 +245,8 @@ receive_all(int fd, char *packet, answer *out)
     packet[got] = '\0';
     if (kind == GLSL_LOG)
       out->append_log(out->user, packet + sizeof kind);
+    else if (kind == GLSL_TEXT && out->text && !out->status)
+      out->status = vyre_bytes_append(out->text, packet + sizeof kind, (size_t)got - sizeof kind);
     else if (kind == GLSL_OUTPUT && !out->status)
       out->status = vyre_bytes_append(out->output, packet + sizeof kind, (size_t)got - sizeof kind);
     else if (kind == GLSL_END && got == sizeof out->end) {
@@ -266,10 +269,10 @@ send_request(const worker *w, const glsl_request *request, const vyre_bytes *res
 
 vyre_status
 glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*append_log)(void *user, const char *line), void *user,
-          vyre_bytes *output, glsl_end *out)
+          vyre_bytes *text, vyre_bytes *output, glsl_end *out)
 {
   worker w;
-  answer a = {.append_log = append_log, .user = user, .output = output};
+  answer a = {.append_log = append_log, .user = user, .text = text, .output = output};
   char *packet = malloc(GLSL_PIECE + 1);
   if (!packet)
     return VYRE_OUT_OF_MEMORY("for the GLSL compiler");

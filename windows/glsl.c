@@ -33,3 +33,38 @@ vyre_cross_write(const void *spirv, size_t size, const char *path, const vyre_cr
                     "Fix: write SPIR-V, and give that to spirv-cross",
                     path);
 }
+
+static vyre_status
+refuse(const char *path)
+{
+  return VYRE_ERROR(VYRE_CODE_USAGE, "%s: glslang and SPIRV-Tools do not run on Windows\nFix: use vyre on Linux, or glslc", path);
+}
+
+vyre_status
+vyre_glsl_preprocess(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
+                     vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  (void)text, (void)length, (void)options, (void)diagnostics, (void)out;
+  return refuse(path);
+}
+
+vyre_status
+vyre_assembly_write(const void *data, size_t size, const char *path, bool as_listing, vyre_diagnostics diagnostics, vyre_bytes *out)
+{
+  (void)data, (void)size, (void)as_listing, (void)diagnostics, (void)out;
+  return refuse(path);
+}
+
+vyre_status
+vyre_glsl_limits(const vyre_glsl_options *options, vyre_bytes *out)
+{
+  (void)options, (void)out;
+  return refuse("limits");
+}
+
+vyre_status
+vyre_glsl_versions(vyre_bytes *out)
+{
+  (void)out;
+  return refuse("versions");
+}

@@ -14,12 +14,13 @@
 extern "C" {
 #endif
 
-/* The environment of the SPIR-V, by the names of glslang and spirv-opt: vulkan1.2 and so on. */
+/* The environment of the SPIR-V, by the names of glslc and glslang: vulkan1.2 and so on. */
 typedef enum vyre_glsl_env {
   VYRE_GLSL_VULKAN_1_2, /* the default: SPIR-V 1.5 */
   VYRE_GLSL_VULKAN_1_0, /* SPIR-V 1.0 */
   VYRE_GLSL_VULKAN_1_1, /* SPIR-V 1.3 */
   VYRE_GLSL_VULKAN_1_3, /* SPIR-V 1.6 */
+  VYRE_GLSL_OPENGL_4_5, /* SPIR-V 1.0 with the rules of OpenGL */
   VYRE_GLSL_ENV__COUNT
 } vyre_glsl_env;
 
@@ -36,7 +37,8 @@ typedef enum vyre_glsl_language {
 } vyre_glsl_language;
 
 typedef enum vyre_glsl_stage {
-  VYRE_STAGE_AUTO, /* by the file's name (vyre_glsl_stage_of), otherwise compute */
+  /* By #pragma shader_stage(NAME) in the text, otherwise by the file's name (vyre_glsl_stage_of), otherwise compute. */
+  VYRE_STAGE_AUTO,
   VYRE_STAGE_COMPUTE,
   VYRE_STAGE_VERTEX,
   VYRE_STAGE_TESSELLATION_CONTROL,
@@ -76,10 +78,14 @@ typedef struct vyre_glsl_options {
   uint64_t *nanoseconds;   /* the time of compiling is added to it; may be NULL */
   vyre_bytes *words;       /* vyre_input_parse appends the SPIR-V that it compiled a text to; may be NULL */
   vyre_glsl_language language;
-  const char *entry_point; /* HLSL: the shader's function; NULL for main */
+  const char *entry_point; /* HLSL: the shader's function; NULL for main. With another front end: the name of the entry point */
   vyre_glsl_stage stage;
   bool debug_info;   /* adds NonSemantic.Shader.DebugInfo.100, which replaces the parts of `debug` that it covers */
   bool debug_source; /* the same, with the source text */
+  /* NAME or NAME=VALUE, in order: the settings of vyre/glsl_settings.def */
+  const char *const *settings;
+  uint32_t setting_count;
+  vyre_bytes *log; /* glslang's log is appended to it with the setting raw-log; may be NULL */
 } vyre_glsl_options;
 
 #define VYRE_GLSL_MEMORY    1024u
@@ -93,6 +99,16 @@ typedef struct vyre_glsl_options {
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
 
+/* Appends the text of a shader after preprocessing. Ignores the stage. */
+VYRE_MUST_USE vyre_status vyre_glsl_preprocess(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
+                                               vyre_diagnostics diagnostics, vyre_bytes *out);
+/* Appends the versions of glslang and its languages, a line for each. */
+VYRE_MUST_USE vyre_status vyre_glsl_versions(vyre_bytes *out);
+/* Appends the words of a module as SPIR-V assembly, or in the form in which glslang lists modules. `path` is for messages. */
+VYRE_MUST_USE vyre_status vyre_assembly_write(const void *data, size_t size, const char *path, bool as_listing,
+                                              vyre_diagnostics diagnostics, vyre_bytes *out);
+/* Appends the limits of the setting front-end, a line for each, changed by the setting limits. */
+VYRE_MUST_USE vyre_status vyre_glsl_limits(const vyre_glsl_options *options, vyre_bytes *out);
 /* Validates a SPIR-V module with SPIRV-Tools and applies passes of SPIRV-Tools to it, in the order of the flags.  The flags are
  * those of spirv-opt: passes (--loop-unroll), rules of the validator (--scalar-block-layout), --target-env=NAME, --skip-validation
  * and so on.  Appends the words of the result to `out`; without passes these are the module's own, except OpNop.  Of `limits`,

@@ -1,0 +1,81 @@
+/* The settings of a compilation (vyre/glsl_settings.def), parsed.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_LANGUAGES_SETTINGS_H
+#define VYRE_LANGUAGES_SETTINGS_H
+
+#include "vyre/glsl.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+#include <glslang/MachineIndependent/localintermediate.h>
+#include <glslang/Public/ResourceLimits.h>
+#include <glslang/Public/ShaderLang.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+/* The defaults of a program that compiles shaders with glslang. */
+struct front_end {
+  const char *name;
+  const char *limits; /* those that differ from glslang's own */
+  int default_version;
+  unsigned generator;   /* the number of the program in the header of a module, 0 for glslang's */
+  bool is_vyre;         /* resources of HLSL get bindings, and macros without a value are 1 */
+  bool enables_include; /* #include needs no #extension */
+  bool needs_stage;     /* the stage has no default */
+};
+
+struct binding_shift {
+  glslang::TResourceType kind;
+  int stage; /* of EShLanguage, or EShLangCount for all */
+  unsigned base;
+  int set; /* -1 for all */
+};
+
+struct settings {
+  const front_end *like;
+  TBuiltInResource limits;
+  std::string limit_text; /* the same, where they differ from glslang's own: names and numbers, of which a later one counts */
+  int spirv = -1;         /* the minor version, -1 for the default */
+  int version = 0, override_version = 0, default_version = 0;              /* 0 for none */
+  EProfile profile = ENoProfile;                                           /* of `version` */
+  std::vector<std::string> undefines;                                      /* names of macros */
+  std::string preamble;                                                    /* whole lines */
+  const char *source_entry_point = nullptr;                                /* borrowed */
+  std::vector<binding_shift> shifts;                                       /* in order; a later one counts */
+  std::vector<std::pair<int, std::vector<std::string>>> resource_bindings; /* by stage, like binding_shift */
+  std::vector<std::pair<std::string, int>> uniform_locations;
+  std::vector<std::pair<std::string, glslang::TBlockStorageClass>> block_storages;
+  std::vector<std::string> atomic_counter_block, default_uniform_block; /* the words of their values */
+  int uniform_base = 0;
+  int reflection = 0;                                                   /* of EShReflectionOptions */
+#define VYRE_GLSL_SETTING(id, name, value, help) bool has_##id = false; /* given */
+#include "vyre/glsl_settings.def"
+};
+
+/* Parses the settings.  Returns false if one is wrong; *wrong is the message. */
+bool settings_parse(const vyre_glsl_options *options, settings *out, std::string *wrong);
+
+/* Returns all limits, a line for each. */
+std::string settings_limits(const settings &set);
+
+/* Returns the versions of glslang and its languages, a line for each. */
+std::string settings_versions();
+
+/* Returns glslang's stage, EShLangCount for VYRE_STAGE_AUTO. */
+EShLanguage settings_stage(vyre_glsl_stage stage);
+/* Finds a stage by one of its names.  Returns VYRE_STAGE_AUTO for another text. */
+vyre_glsl_stage settings_find_stage(const std::string &name);
+
+#endif
