@@ -184,11 +184,11 @@ only_prints(const tool_options *o)
   return o->help || o->version || o->list_passes || o->help_pass || o->print_pipeline || o->print_schedule || o->list_inputs;
 }
 
-/* Parses the command line, which a personality translates first. */
+/* Parses the command line, which a personality translates first, for the run with that index. */
 static int
-parse_arguments(int *argc, char ***argv, personality_line *line, tool_options *out)
+parse_arguments(int *argc, char ***argv, uint32_t run, personality_line *line, tool_options *out)
 {
-  vyre_status status = personality_translate(*argc, *argv, line);
+  vyre_status status = personality_translate(*argc, *argv, run, line);
   if (status || line->printed.size)
     return tool_complain(status);
   if (line->arguments.count) {
@@ -198,15 +198,52 @@ parse_arguments(int *argc, char ***argv, personality_line *line, tool_options *o
   return tool_complain(options_parse(*argc, *argv, line->origins.names, out));
 }
 
-int
-main(int argc, char **argv)
+/* Frees the state, except the personality's line. */
+static void
+free_tool(tool *t)
+{
+  outputs_free(&t->outputs);
+  free(t->works);
+  archive_output_free(&t->archive);
+  free(t->isolations);
+  vyre_report_destroy(t->report);
+  for (note i = 0; i < NOTE__COUNT; i++)
+    vyre_bytes_free(&t->notes[i]);
+  output_cache_end(&t->cache);
+  vyre_pipeline_destroy(t->pipeline);
+  vyre_cost_model_destroy(t->cost_model);
+  vyre_registry_destroy(t->registry);
+  options_free(&t->options);
+}
+
+/* The sums of all runs of a command line. */
+typedef struct summary {
+  uint32_t runs, errors, warnings;
+  bool is_printed;
+} summary;
+
+static void
+print_summary(const summary *s)
+{
+  if (!s->is_printed || s->errors + s->warnings == 0)
+    return;
+  if (s->warnings)
+    fprintf(stderr, "%u warning%s%s", s->warnings, s->warnings == 1 ? "" : "s", s->errors ? " and " : "");
+  if (s->errors)
+    fprintf(stderr, "%u error%s", s->errors, s->errors == 1 ? "" : "s");
+  fputs(" generated.\n", stderr);
+}
+
+/* Executes a command line, or the run of it with that index.  Returns the exit code, and adds to *sums. */
+static int
+run_command(int argc, char **argv, uint32_t run, summary *sums)
 {
   arguments of_reproducer = {0};
   static tool t; /* static, because other threads still use it after a pass has ended the main thread */
-  /* Keeps memory that a pass frees for the next pass.  Page faults of fresh memory cost as much time as a pass. */
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  int code = parse_arguments(&argc, &argv, &t.line, &t.options);
+  memset(&t, 0, sizeof t);
+  int code = parse_arguments(&argc, &argv, run, &t.line, &t.options);
+  if (run == 0)
+    sums->runs = code ? 1 : personality_runs(&t.line);
   if (!code && t.options.watch && !only_prints(&t.options) && !tool_watch(argc, argv, &t, &code)) {
     options_free(&t.options);
     personality_free(&t.line);
@@ -214,26 +251,35 @@ main(int argc, char **argv)
   }
   if (!code && t.options.trust_reproducer && !t.options.run_reproducer)
     code = tool_complain(VYRE_ERROR(VYRE_CODE_USAGE, "-trust-reproducer needs -run-reproducer\nFix: add -run-reproducer=FILE"));
-  guard_begin("vyre-passmgr");
+  if (run == 0)
+    guard_begin("vyre-passmgr");
   t.home = vyre_file_open(VYRE_FILE_HERE, ".", VYRE_FILE_FOLDER);
   if (!code && t.options.run_reproducer)
     code = tool_complain(reproducer_options(argc, argv, &t.options, &of_reproducer));
   if (!code)
     code = run_tool(&t);
-  outputs_free(&t.outputs);
-  free(t.works);
-  archive_output_free(&t.archive);
-  free(t.isolations);
-  vyre_report_destroy(t.report);
-  for (note i = 0; i < NOTE__COUNT; i++)
-    vyre_bytes_free(&t.notes[i]);
-  output_cache_end(&t.cache);
-  vyre_pipeline_destroy(t.pipeline);
-  vyre_cost_model_destroy(t.cost_model);
-  vyre_registry_destroy(t.registry);
-  options_free(&t.options);
+  sums->errors += t.errors;
+  sums->warnings += t.warnings;
+  sums->is_printed |= t.options.short_messages;
+  free_tool(&t);
   arguments_free(&of_reproducer);
   code = personality_exit_code(&t.line, console_end("vyre-passmgr", VYRE_OK, code));
   personality_free(&t.line);
+  return code;
+}
+
+int
+main(int argc, char **argv)
+{
+  int code = 0;
+  summary sums = {.runs = 1};
+  /* Keeps memory that a pass frees for the next pass.  Page faults of fresh memory cost as much time as a pass. */
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  for (uint32_t run = 0; run < sums.runs; run++) {
+    const int failed = run_command(argc, argv, run, &sums);
+    code = code ? code : failed;
+  }
+  print_summary(&sums);
   return guard_end(code);
 }

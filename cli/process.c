@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
+#include "compiled.h"
+
 #include "cli/report/dot.h"
 #include "cli/report/observer.h"
 
@@ -50,8 +52,8 @@ typedef struct source {
   vyre_bytes *page;    /* borrowed from the work, NULL without -html */
   vyre_bytes words;    /* the SPIR-V that its text was compiled to; with a driver, its SPIR-V in the host's byte order */
   output_key key;
-  uint32_t warnings; /* printed warnings */
-  bool is_shown;     /* whether the last message that is not a note is printed */
+  uint32_t warnings, errors; /* printed ones */
+  bool is_shown;             /* whether the last message that is not a note is printed */
 } source;
 
 /* ---- messages and times -------------------------------------------------------------------------------------------------- */
@@ -71,6 +73,26 @@ append_message(void *user, const char *text, size_t length)
   process_print(user, text, length);
 }
 
+/* Prints "FILE:LINE: error: TEXT" for a message. */
+static void
+print_short(const source *from, const vyre_diagnostic *diagnostic, bool is_error)
+{
+  const char *text = diagnostic->message + strspn(diagnostic->message, " ");
+  size_t length = strcspn(text, "\n");
+  vyre_bytes line = {0};
+  while (length && text[length - 1] == ' ')
+    length--;
+  vyre_status status = vyre_bytes_printf(&line, "%s:", diagnostic->file ? diagnostic->file : from->path);
+  if (!status && diagnostic->line)
+    status = vyre_bytes_printf(&line, "%u:", diagnostic->line);
+  if (!status)
+    status = vyre_bytes_printf(&line, " %s: %.*s\n", is_error ? "error" : "warning", (int)length, text);
+  if (!status)
+    process_print(from->said, line.data, line.size);
+  vyre_status_free(status);
+  vyre_bytes_free(&line);
+}
+
 static void
 emit(void *user, const vyre_diagnostic *diagnostic)
 {
@@ -79,12 +101,17 @@ emit(void *user, const vyre_diagnostic *diagnostic)
     vyre_status_free(remarks_add(from->remarks, from->path, diagnostic));
   if (from->page)
     vyre_status_free(page_add_message(from->page, diagnostic));
-  if (diagnostic->severity == VYRE_WARNING && options_show(from->options, VYRE_WARNING))
-    from->warnings++;
+  const bool is_error = diagnostic->severity == VYRE_SEVERE || (from->options->short_messages && from->options->forbids_warnings);
+  if (diagnostic->severity == VYRE_SEVERE || (diagnostic->severity == VYRE_WARNING && options_show(from->options, VYRE_WARNING)))
+    *(is_error ? &from->errors : &from->warnings) += 1;
   if (diagnostic->severity != VYRE_NOTE)
     from->is_shown = options_show(from->options, diagnostic->severity);
   if (!from->is_shown)
     return;
+  if (from->options->short_messages) {
+    print_short(from, diagnostic, is_error);
+    return;
+  }
   if (!diagnostic->file)
     process_print(from->said, "vyre-passmgr: ", 14);
   console_format(diagnostic, append_message, from->said);
@@ -291,6 +318,7 @@ static vyre_status export(const process *p, const vyre_module *module, work *w, 
                              .diagnostics = from->diagnostics};
   switch (outputs_form(o, w->kind)) {
   case OUTPUT_SPIRV:
+  case OUTPUT_ASSEMBLY:
     return write_spirv(p, module, &input, &w->output);
   case OUTPUT_VIR0:
     return vyre_vir0_write(module, NULL, 0, &w->output);
@@ -311,18 +339,29 @@ static vyre_status export(const process *p, const vyre_module *module, work *w, 
   }
 }
 
+/* Fails for an input with warnings, if -Werror is given. */
+static vyre_status
+check_warnings(const source *from)
+{
+  if (from->options->short_messages && from->errors) /* of warnings */
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the shader has errors", from->path);
+  if (!from->options->forbids_warnings || !from->warnings)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: -Werror makes %u warning%s an error\nFix: mend the shader, or leave out -Werror",
+                    from->path, from->warnings, from->warnings == 1 ? "" : "s");
+}
+
 static vyre_status
 make_output(const process *p, const vyre_module *module, work *w, const source *from)
 {
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(export)");
+  const vyre_source input = {.path = from->path, .kind = w->kind, .diagnostics = from->diagnostics};
   VYRE_TRY(export(p, module, w, from));
   VYRE_TRY(apply_spirv_tools(&p->options->spirv_tools_after, "output of", from, &w->output));
+  VYRE_TRY(compiled_finish(p->options, &input, &w->output));
   vyre_report_stop(w->report, &watch);
-  if (p->options->forbids_warnings && from->warnings)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: -Werror makes %u warning%s an error\nFix: mend the shader, or leave out -Werror",
-                      from->path, from->warnings, from->warnings == 1 ? "" : "s");
-  return VYRE_OK;
+  return check_warnings(from);
 }
 
 /* Returns whether the cache has the output. */
@@ -352,6 +391,29 @@ keep_cached(const process *p, const work *w, const source *from)
   const output_key now = output_cache_key(p->cache, p->options, w->path, w->variant, &from->bytes);
   if (memcmp(now.hash, from->key.hash, sizeof now.hash) == 0)
     output_cache_keep(p->cache, &now, w);
+}
+
+/* Makes an output that needs no table.  *out_done is whether it was one. */
+static vyre_status
+write_compiled(const process *p, work *w, source *from, bool *out_done)
+{
+  VYRE_TRY(read_file(p, w, from));
+  const int mark = vyre_text_mark((const char *)from->bytes.data, from->bytes.size), skipped = mark > 0 ? mark : 0;
+  const char *text = from->bytes.data ? (const char *)from->bytes.data + skipped : "";
+  const size_t size = from->bytes.size - (size_t)skipped;
+  const vyre_source input = {.path = from->path,
+                             .data = text,
+                             .size = size,
+                             .kind = vyre_input_detect_as(from->path, text, size, from->glsl.language),
+                             .glsl = &from->glsl,
+                             .diagnostics = from->diagnostics};
+  *out_done = compiled_is_enough(p, &input);
+  if (!*out_done)
+    return VYRE_OK;
+  w->kind = input.kind;
+  VYRE_TRY(compiled_write(p, &input, &w->output));
+  VYRE_TRY(compiled_finish(p->options, &input, &w->output));
+  return check_warnings(from);
 }
 
 /* ---- one input ----------------------------------------------------------------------------------------------------------- */
@@ -388,10 +450,20 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
   if (from->page)
     w->status = page_begin(from->page, from->path);
   if (!w->status && !find_cached(p, w, from)) {
-    w->status = read_input(p, module, w, from);
-    if (!w->status)
+    bool is_done;
+    w->status = write_compiled(p, w, from, &is_done);
+    if (!w->status && !is_done)
+      w->status = read_input(p, module, w, from);
+    if (!w->status && !is_done)
       w->status = run_input(p, module, w, from);
     keep_cached(p, w, from);
+  }
+  w->errors = from->errors;
+  w->warnings = from->warnings;
+  if (p->options->short_messages && from->errors && w->status) { /* the short messages are enough */
+    w->told = vyre_status_code(w->status);
+    vyre_status_free(w->status);
+    w->status = VYRE_OK;
   }
   vyre_report_add_input(w->report, w->path, &watch);
   vyre_module_clear(module);

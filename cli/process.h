@@ -23,7 +23,8 @@ typedef struct work {
   uint32_t variant;                            /* its index among the variants, 0 without them */
   vyre_input_kind kind;
   vyre_status status;
-  int told; /* the exit code of a failure whose message is in `said` */
+  uint32_t errors, warnings; /* messages about the input */
+  int told;                  /* the exit code of a failure whose message is in `said` */
   bool has_output, done;
   bool is_left_out; /* not processed in this run */
 } work;

@@ -27,10 +27,11 @@ typedef struct tool {
   const bool *left_out;   /* by input, whether it is skipped now; NULL if none is */
   pthread_mutex_t lock;   /* protects the fields below, and writing */
   pthread_cond_t turn;
-  uint32_t end;             /* the number of inputs; in an isolated process, the index of its input + 1 */
-  uint32_t begun, finished; /* numbers of inputs, which finish in order */
-  uint32_t alive;           /* running worker threads */
-  bool is_main_gone;        /* a pass ended the main thread, which waits for the others */
+  uint32_t end;              /* the number of inputs; in an isolated process, the index of its input + 1 */
+  uint32_t begun, finished;  /* numbers of inputs, which finish in order */
+  uint32_t alive;            /* running worker threads */
+  bool is_main_gone;         /* a pass ended the main thread, which waits for the others */
+  uint32_t errors, warnings; /* messages about the inputs */
   int code;
   int home;                       /* the folder of relative paths, -1 if it could not be opened */
   struct isolation *isolations;   /* by input; NULL without -isolate */

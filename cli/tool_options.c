@@ -5,8 +5,8 @@
 
 #include "base/files/paths.h"
 #include "cli/inputs/patterns.h"
-#include "cli/inputs/specialize.h"
 #include "cli/options/levels.h"
+#include "cli/inputs/specialize.h"
 #include "cli/outputs/cross_options.h"
 
 #include <stdlib.h>
@@ -104,10 +104,30 @@ static const option_row options[] = {
     {.name = "emit",
      OPTION_WORD,
      AT(emit),
-     "vir|vir0|spirv|glsl|hlsl|msl|c|ptx|dot",
-     "the output format; dot is a graph to look at. Default: by the output's extension, otherwise the format of the input (SPIR-V "
-     "for all shaders)",
+     "vir|vir0|spirv|glsl|hlsl|msl|c|ptx|dot|spvasm|preprocessed|depends",
+     "the output format. dot is a graph to look at, and spvasm is SPIR-V assembly. preprocessed is the text of a shader after its "
+     "macros and includes. depends is a rule for make, as -MD writes it. Default: by the output's extension, otherwise the format "
+     "of the input (SPIR-V for all shaders)",
      .flags = OPTION_SAFE | OPTION_ASIDE},
+    {.name = "words",
+     OPTION_WORD,
+     AT(words),
+     "bin|num|c|hex",
+     "the form of SPIR-V: binary, numbers between commas, an initializer of C, or lines of eight numbers. Default: bin"},
+    {.name = "variable", OPTION_TEXT, AT(variable), "NAME", "write SPIR-V as a header of C with an array of that name"},
+    {.name = "print-spirv",
+     OPTION_WORD,
+     AT(print_spirv),
+     "assembly|listing",
+     "also print SPIR-V output to standard output, as assembly or as glslang lists it",
+     .alone = "assembly"},
+    {.name = "print-name",
+     OPTION_WORD,
+     AT(print_name),
+     "always|with-log",
+     "with -compile-only and -raw-log: print the name of the input before glslang's messages, always or if there are some",
+     .alone = "always"},
+    {.name = "no-output", OPTION_FLAG, AT(no_output), NULL, "write no output; only check that there would be one"},
     {.name = "strip", OPTION_FLAG, AT(strip), NULL, "write SPIR-V without names and source lines", OPTION_SAFE | OPTION_KEPT},
     {.name = "strip-debug", OPTION_FLAG, AT(strip), NULL, NULL},
     {.name = "exact-floats",
@@ -228,6 +248,10 @@ static const option_row options[] = {
      NULL,
      "make specialization constants constants before the first pass",
      OPTION_SAFE},
+
+    {.name = "Compilation of GLSL and HLSL", OPTION_SECTION},
+#define VYRE_GLSL_SETTING(id, setting, form, about) OPTION_GLSL_SETTING(AT_GLSL, id, setting, form, about)
+#include "vyre/glsl_settings.def"
 
     {.name = "Many inputs", OPTION_SECTION},
     {.name = "j",
@@ -455,6 +479,11 @@ static const option_row options[] = {
      "compute|vertex|fragment|...",
      "glslc: the stage of GLSL and HLSL. Default: by the extension (.comp, .vert), otherwise compute"},
     {.name = "S", OPTION_TEXT, AT_GLSL(stage), "comp|vert|frag|...", "glslangValidator: the same as -fshader-stage"},
+    {.name = "compile-only",
+     OPTION_FLAG,
+     AT(compile_only),
+     NULL,
+     "without a pipeline, write a shader's SPIR-V as the compiler made it, without reading it into the IR"},
     {.name = "V", OPTION_FLAG, AT(ignored), NULL, "glslangValidator: accepted, because SPIR-V for Vulkan is the default"},
     {.name = "c", OPTION_FLAG, AT(ignored), NULL, "glslc: accepted, because compiling without linking is the default"},
 
@@ -467,6 +496,12 @@ static const option_row options[] = {
      .flags = OPTION_ASIDE},
     {.name = "Wall", OPTION_FLAG, AT(prints_warnings), NULL, "print warnings", .flags = OPTION_ASIDE},
     {.name = "w", OPTION_FLAG, AT(hides_warnings), NULL, "print no warnings", .flags = OPTION_ASIDE},
+    {.name = "short-messages",
+     OPTION_FLAG,
+     AT(short_messages),
+     NULL,
+     "print messages about shaders without the line of the source, and their number at the end",
+     .flags = OPTION_ASIDE},
     {.name = "Werror", OPTION_FLAG, AT(forbids_warnings), NULL, "print warnings, and fail for an input that has one"},
 
     {.name = "General", OPTION_SECTION},
@@ -474,7 +509,8 @@ static const option_row options[] = {
      OPTION_CUSTOM,
      0,
      "TOOL",
-     "as the first argument: use the command line of spirv-opt. -as=TOOL -help lists its flags. A link to vyre-passmgr with the "
+     "as the first argument: use the command line of spirv-opt, glslc or glslangValidator. -as=TOOL -help lists its flags. A link "
+     "to vyre-passmgr with the "
      "tool's name does the same",
      .flags = OPTION_ASIDE,
      .parse = refuse_late_as},
@@ -553,6 +589,7 @@ options_parse(int argc, char **argv, const char *const *origins, tool_options *o
   if (out->opt_bisect && !out->list_runs)
     VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
   out->depends |= out->depfile || out->dep_target;
+  out->depends &= !out->emit || strcmp(out->emit, "depends") != 0; /* the rule is the output */
   out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect || out->reduce;
   VYRE_TRY(options_check(out));
   if (out->others.size)

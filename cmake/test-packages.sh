@@ -53,7 +53,8 @@ check libvyre-dev "vyre \(= $version\), libvyre$abi \(= $version\), $libc" \
   /usr/include/vyre/plugin.h /usr/include/vyre/ops.def "$lib/libvyre\.so" "$lib/cmake/vyre/vyreConfig\.cmake" \
   "$lib/pkgconfig/vyre\.pc" /usr/bin/vyre-kernelc /usr/bin/vyre-new-pass /usr/bin/vyre-prove /usr/share/man/man1/vyre-kernelc.1 \
   /usr/share/doc/vyre/examples/plugins/acme.c /usr/share/vim/vimfiles/syntax/vir.vim /usr/share/vyre/vscode/package.json
-check vyre-tools-compat "vyre \(= $version\)" "$lib/vyre/compat/spirv-opt"
+check vyre-tools-compat "vyre \(= $version\)" "$lib/vyre/compat/spirv-opt" "$lib/vyre/compat/glslc" \
+  "$lib/vyre/compat/glslangValidator" "$lib/vyre/compat/glslang"
 [ "$(find "$work/made" -maxdepth 1 -name '*.deb' | wc -l)" = 5 ] || fail "there are other packages, too: $(ls "$work/made")"
 grep -q 'Built in, of the package glslang-dev' "$root/usr/share/doc/libvyre$abi/copyright" || fail "no word of glslang's authors"
 dpkg-deb -I "$work/made/libvyre${abi}_${version}_$architecture.deb" postinst | grep -q ldconfig || fail "ldconfig does not run"

@@ -22,7 +22,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/editors/vim/ DESTINATION ${CMAKE_INSTALL
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/editors/vscode DESTINATION ${CMAKE_INSTALL_DATADIR}/vyre COMPONENT dev)
 
 # Links with the names of other tools, in a folder that is not in PATH (docs/drop-in.md).  The names are those of cli/personality.
-set(VYRE_COMPAT_NAMES spirv-opt)
+set(VYRE_COMPAT_NAMES spirv-opt glslc glslangValidator glslang)
 set(VYRE_COMPAT_DIR ${CMAKE_INSTALL_LIBDIR}/vyre/compat)
 file(RELATIVE_PATH to_bin ${CMAKE_INSTALL_FULL_LIBDIR}/vyre/compat ${CMAKE_INSTALL_FULL_BINDIR})
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/compat ${PROJECT_BINARY_DIR}/lib/vyre/compat)

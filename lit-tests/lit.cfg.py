@@ -52,6 +52,7 @@ config.substitutions += [
     # %cc: the compiler that built vyre, with the flags of docs/c.md.
     ("%cc", f"{config.cc} -std=c17 -Wall -Wextra -Wconversion -Werror -ffp-contract=off"),
     ("%python", sys.executable),
+    ("%house", HOUSE),
     ("%bin", config.vyre_bin),
     # The Vulkan library with faults that FAKE_VULKAN_LOSE and FAKE_VULKAN_STORAGE select: unittests/vulkan/fake_vulkan.h.
     ("%fake-vulkan", os.path.join(config.vyre_unittests, "libfake-vulkan.so")),

@@ -63,9 +63,8 @@ add_to_rule(void *user, const char *path, bool is_there)
 }
 
 vyre_status
-depends_write(const tool_options *o, const char *path, vyre_input_kind kind, const char *output)
+depends_print(const tool_options *o, const char *path, vyre_input_kind kind, const char *output, vyre_bytes *out)
 {
-  char beside[PATH_MAX];
   rule r = {0};
   const bool is_file = strcmp(path, "-") != 0;
   r.status = depfile_add_path(&r.text, o->dep_target ? o->dep_target : output);
@@ -79,10 +78,22 @@ depends_write(const tool_options *o, const char *path, vyre_input_kind kind, con
   status = vyre_status_join(r.status, status);
   if (!status)
     status = vyre_bytes_append(&r.text, "\n", 1);
+  if (!status)
+    status = vyre_bytes_append(out, r.text.data, r.text.size);
+  vyre_bytes_free(&r.text);
+  return status;
+}
+
+vyre_status
+depends_write(const tool_options *o, const char *path, vyre_input_kind kind, const char *output)
+{
+  char beside[PATH_MAX];
+  vyre_bytes text = {0};
+  vyre_status status = depends_print(o, path, kind, output, &text);
   if (!status && !o->depfile && (size_t)snprintf(beside, sizeof beside, "%s.d", output) >= sizeof beside)
     status = VYRE_ERROR(VYRE_CODE_INPUT, "the path '%s.d' is too long\nFix: name the file with -MF", output);
   if (!status)
-    status = vyre_file_write(o->depfile ? o->depfile : beside, r.text.data, r.text.size);
-  vyre_bytes_free(&r.text);
+    status = vyre_file_write(o->depfile ? o->depfile : beside, text.data, text.size);
+  vyre_bytes_free(&text);
   return status;
 }

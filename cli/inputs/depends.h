@@ -15,6 +15,9 @@ void depends_each_of_all(const tool_options *options, depends_visit visit, void 
 /* Visits the files that a GLSL or HLSL text includes.  Visits nothing for other kinds. */
 VYRE_MUST_USE vyre_status depends_each_included(const tool_options *options, const char *path, vyre_input_kind kind,
                                                 depends_visit visit, void *user);
+/* Appends the rule "OUTPUT: FILES" of an output. */
+VYRE_MUST_USE vyre_status depends_print(const tool_options *options, const char *path, vyre_input_kind kind, const char *output,
+                                        vyre_bytes *out);
 /* Writes the file of -MD: "OUTPUT: FILES". */
 VYRE_MUST_USE vyre_status depends_write(const tool_options *options, const char *path, vyre_input_kind kind, const char *output);
 

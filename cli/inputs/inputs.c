@@ -42,6 +42,8 @@ write_output(tool *t, uint32_t index)
 {
   work *w = &t->works[index];
   const char *path;
+  if (t->options.no_output)
+    return VYRE_OK;
   if (t->archive.from) {
     archive_output_keep(&t->archive, &t->options.archives, w->path, &w->output);
     return VYRE_OK;
@@ -105,6 +107,8 @@ tool_finish_input(tool *t, uint32_t index)
   vyre_bytes_free(&w->output);
   const int failed = tool_complain(w->status);
   progress_step(failed || w->told);
+  t->errors += w->errors;
+  t->warnings += w->warnings;
   t->code = t->code ? t->code : failed ? failed : w->told;
 }
 

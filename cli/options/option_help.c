@@ -223,7 +223,7 @@ static vyre_status
 print_zsh_row(const option_row *o, vyre_bytes *out)
 {
   const value_is is = value_of(o);
-  const bool is_again = o->kind == OPTION_LIST || o->kind == OPTION_CUSTOM;
+  const bool is_again = o->kind == OPTION_LIST || o->kind == OPTION_SETTING || o->kind == OPTION_CUSTOM;
   VYRE_TRY(vyre_bytes_printf(out, " \\\n  '%s-%s%s[", is_again ? "*" : "", o->name,
                              !o->value                  ? ""
                              : o->alone                 ? "=-"

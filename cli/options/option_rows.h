@@ -15,7 +15,7 @@
 #define OPTION_BOUND 1000000u
 
 typedef struct option_glsl {
-  name_list include_dirs, defines;
+  name_list include_dirs, defines, settings;
   const char *target_env, *include_root, *language, *entry_point, *stage;
   option_number memory, seconds, expansion; /* 0 for the default */
 } option_glsl;
@@ -61,6 +61,10 @@ typedef struct option_glsl {
     "the size of a shader's text after preprocessing, in MiB. Default: 16", .least = 1, .most = OPTION_BOUND             \
   }
 
+/* A row for each setting of vyre/glsl_settings.def: OPTION_GLSL_SETTING(at, ...) for the arguments of VYRE_GLSL_SETTING. */
+#define OPTION_GLSL_SETTING(at, id, setting, form, about) \
+  {.name = setting, .kind = OPTION_SETTING, .field = at(settings), .value = form, .help = about, .flags = OPTION_EMPTY},
+
 /* Fills the library's options, except `debug`.  Borrows the texts.  Returns USAGE for an unknown word. */
 VYRE_MUST_USE static inline vyre_status
 option_glsl_fill(const option_glsl *from, vyre_glsl_options *out)
@@ -69,6 +73,8 @@ option_glsl_fill(const option_glsl *from, vyre_glsl_options *out)
                              .include_dir_count = from->include_dirs.count,
                              .defines = from->defines.names,
                              .define_count = from->defines.count,
+                             .settings = from->settings.names,
+                             .setting_count = from->settings.count,
                              .include_root = from->include_root,
                              .most_memory = (uint32_t)from->memory.value,
                              .most_seconds = (uint32_t)from->seconds.value,

@@ -136,6 +136,18 @@ store_number(const option_row *o, const char *shown, const char *value, option_n
   return VYRE_OK;
 }
 
+/* Adds NAME or NAME=VALUE to the list of settings.  `value` is NULL for a setting without a value. */
+static vyre_status
+add_setting(const option_table *table, const option_row *o, const char *value, void *fields)
+{
+  vyre_bytes text = {0};
+  vyre_status status = vyre_bytes_printf(&text, value ? "%s=%s" : "%s", o->name, value);
+  if (!status)
+    status = name_list_append_copy(field_of(fields, o), text.data, (void *)((char *)fields + table->files));
+  vyre_bytes_free(&text);
+  return status;
+}
+
 /* Stores a value.  `shown` is the option in messages, without its first dash. */
 static vyre_status
 store(const option_row *o, const char *shown, const char *value, void *fields)
@@ -171,9 +183,11 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
   if (o->flags & OPTION_ABSENT)
     return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is not supported on Windows\nFix: leave it out, or use vyre on Linux", shown);
   const char *value = name[length] == '=' ? name + length + 1 : NULL;
-  if (o->kind == OPTION_FLAG) {
+  if (o->kind == OPTION_FLAG || (o->kind == OPTION_SETTING && !o->value)) {
     if (value)
       return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' has no value\nFix: write -%s", shown, shown);
+    if (o->kind == OPTION_SETTING)
+      return add_setting(table, o, NULL, fields);
     *(bool *)field_of(fields, o) = true;
     return VYRE_OK;
   }
@@ -185,7 +199,7 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
     value = argv[++*at];
   if (!value || (value[0] == '\0' && !(o->flags & OPTION_EMPTY)))
     return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' needs a value\nFix: -%s=%s", shown, shown, o->value);
-  return store(o, shown, value, fields);
+  return o->kind == OPTION_SETTING ? add_setting(table, o, value, fields) : store(o, shown, value, fields);
 }
 
 bool
@@ -299,7 +313,7 @@ option_table_free(const option_table *table, void *fields)
   option_texts_free(files);
   name_list_free(inputs);
   for (size_t i = 0; i < table->count; i++)
-    if (table->rows[i].kind == OPTION_LIST)
+    if (table->rows[i].kind == OPTION_LIST || table->rows[i].kind == OPTION_SETTING)
       name_list_free(field_of(fields, &table->rows[i])); /* an alias shares the list */
 }
 
@@ -316,6 +330,17 @@ print_kept(const option_row *o, const char *value, const char *before, vyre_byte
   return vyre_bytes_printf(out, "%s-%s=%s\n", before, o->name, value);
 }
 
+/* Prints the settings of this name. */
+static vyre_status
+print_settings(const option_row *o, const name_list *list, const char *before, vyre_bytes *out)
+{
+  const size_t length = strlen(o->name);
+  for (uint32_t i = 0; i < list->count; i++)
+    if (strncmp(list->names[i], o->name, length) == 0 && (!list->names[i][length] || list->names[i][length] == '='))
+      VYRE_TRY(vyre_bytes_printf(out, "%s-%s\n", before, list->names[i]));
+  return VYRE_OK;
+}
+
 static vyre_status
 print_row(const option_row *o, const void *fields, const char *before, vyre_bytes *out)
 {
@@ -326,6 +351,8 @@ print_row(const option_row *o, const void *fields, const char *before, vyre_byte
     return print_kept(o, *(const char *const *)field, before, out);
   if (o->kind == OPTION_NUMBER)
     return print_kept(o, ((const option_number *)field)->text, before, out);
+  if (o->kind == OPTION_SETTING)
+    return print_settings(o, field, before, out);
   for (uint32_t k = 0; o->kind == OPTION_LIST && k < ((const name_list *)field)->count; k++)
     VYRE_TRY(print_kept(o, ((const name_list *)field)->names[k], before, out));
   return VYRE_OK;

@@ -22,6 +22,7 @@ typedef enum option_kind {
   OPTION_WORD,    /* const char *, one of the words of `value`: "vir|spirv|c" */
   OPTION_NUMBER,  /* option_number, decimal or hexadecimal after 0x */
   OPTION_LIST,    /* name_list; the option may be repeated */
+  OPTION_SETTING, /* name_list, which several options share: NAME or NAME=VALUE is added; may be repeated */
   OPTION_CUSTOM   /* parsed by `parse`; the option may be repeated */
 } option_kind;
 

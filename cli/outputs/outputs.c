@@ -13,8 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl", ".hlsl", ".metal", ".c", ".ptx", ".dot"};
-const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl", "hlsl", "msl", "c", "ptx", "dot"};
+const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl",   ".hlsl", ".metal",
+                                                   ".c",   ".ptx",  ".dot", ".spvasm", ".i",    ".d"};
+const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl",   "hlsl",         "msl",
+                                                 "c",   "ptx",  "dot",   "spvasm", "preprocessed", "depends"};
 static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "HLSL", "MSL", "C", "PTX"};
 
 output_form

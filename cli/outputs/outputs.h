@@ -18,6 +18,9 @@ typedef enum output_form {
   OUTPUT_C,
   OUTPUT_PTX,
   OUTPUT_DOT,
+  OUTPUT_ASSEMBLY,     /* of SPIR-V */
+  OUTPUT_PREPROCESSED, /* the text of a shader */
+  OUTPUT_DEPENDS,      /* a rule for make */
   OUTPUT__COUNT
 } output_form;
 

@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-static const personality *const personalities[] = {&personality_spirv_opt};
+static const personality *const personalities[] = {&personality_spirv_opt, &personality_glslc, &personality_glslang};
 
 enum { PERSONALITIES = sizeof personalities / sizeof *personalities };
 
@@ -73,12 +74,21 @@ add_options(personality_line *line, const foreign_flag *flag, const char *value)
 
 /* ---- flags of the tool --------------------------------------------------------------------------------------------------- */
 
-/* Returns the value of an argument in one of the forms of the flag with a value in the same argument, or NULL. */
-static const char *
-value_in(const foreign_flag *flag, const char *argument)
+/* Returns whether the argument begins with the name of the flag. */
+static bool
+begins_with_name(const personality *as, const foreign_flag *flag, const char *argument)
 {
   const size_t length = strlen(flag->name);
-  if (strncmp(argument, flag->name, length) != 0)
+  return as->folds_case && flag->name[1] == '-' ? strncasecmp(argument, flag->name, length) == 0
+                                                : strncmp(argument, flag->name, length) == 0;
+}
+
+/* Returns the value of an argument in one of the forms of the flag with a value in the same argument, or NULL. */
+static const char *
+value_in(const personality *as, const foreign_flag *flag, const char *argument)
+{
+  const size_t length = strlen(flag->name);
+  if (!begins_with_name(as, flag, argument))
     return NULL;
   if (argument[length] == '=' && (flag->forms & FOREIGN_EQUAL))
     return argument + length + 1;
@@ -93,11 +103,12 @@ find_flag(const personality *as, const char *argument, const char **out_value)
   *out_value = NULL;
   for (size_t i = 0; i < as->count; i++) {
     const foreign_flag *flag = &as->flags[i];
-    if (strcmp(flag->name, argument) == 0 && (flag->forms & (FOREIGN_NONE | FOREIGN_NEXT))) {
+    if (strlen(flag->name) == strlen(argument) && begins_with_name(as, flag, argument) &&
+        (flag->forms & (FOREIGN_NONE | FOREIGN_NEXT))) {
       *out_value = NULL;
       return flag;
     }
-    const char *value = value_in(flag, argument);
+    const char *value = value_in(as, flag, argument);
     if (value && (!best || strlen(flag->name) > strlen(best->name))) {
       best = flag;
       *out_value = value;
@@ -132,12 +143,20 @@ personality_next(personality_line *line)
   return line->at + 1 < line->argc ? line->argv[++line->at] : NULL;
 }
 
+vyre_status
+personality_add_input(personality_line *line, const char *name)
+{
+  if (line->inputs.count == line->index)
+    memcpy(line->kept_of_input, line->kept, sizeof line->kept);
+  return name_list_append_copy(&line->inputs, name, &line->texts);
+}
+
 static vyre_status
 parse_argument(personality_line *line, const char *argument)
 {
   const char *value;
   if (argument[0] != '-' || argument[1] == '\0')
-    return name_list_append_copy(&line->inputs, argument, &line->texts);
+    return (line->as->add_input ? line->as->add_input : personality_add_input)(line, argument);
   const foreign_flag *flag = find_flag(line->as, argument, &value);
   if (!flag)
     return unknown(line->as, argument);
@@ -206,7 +225,7 @@ finish(personality_line *line)
 {
   if (line->as->finish)
     VYRE_TRY(line->as->finish(line));
-  if (line->passes.size == 0) {
+  if (line->passes.size == 0 && !line->level_is_given) {
     const char *pipeline;
     VYRE_TRY(level_of_environment(&pipeline));
     if (pipeline && strcmp(pipeline, "default<O0>") != 0)
@@ -223,16 +242,17 @@ finish(personality_line *line)
   }
   VYRE_TRY(add_text(line, "--"));
   for (uint32_t i = 0; i < line->inputs.count; i++)
-    VYRE_TRY(add_text(line, line->inputs.names[i]));
+    if (!line->as->runs_each_input || i == line->index)
+      VYRE_TRY(add_text(line, line->inputs.names[i]));
   VYRE_TRY(name_list_append(&line->arguments, NULL));
   line->arguments.count--;
   return VYRE_OK;
 }
 
 vyre_status
-personality_translate(int argc, char **argv, personality_line *out)
+personality_translate(int argc, char **argv, uint32_t index, personality_line *out)
 {
-  *out = (personality_line){0};
+  *out = (personality_line){.index = index};
   if (argc < 1)
     return VYRE_OK;
   const char *program = path_name(argv[0]);
@@ -254,6 +274,12 @@ personality_translate(int argc, char **argv, personality_line *out)
   return out->printed.size ? VYRE_OK : finish(out);
 }
 
+uint32_t
+personality_runs(const personality_line *line)
+{
+  return line->as && line->as->runs_each_input && line->inputs.count ? line->inputs.count : 1;
+}
+
 void
 personality_free(personality_line *line)
 {
@@ -268,5 +294,8 @@ personality_free(personality_line *line)
 int
 personality_exit_code(const personality_line *line, int code)
 {
-  return line->as && code >= VYRE_CODE_INPUT && code <= VYRE_CODE_DEVICE ? line->as->failure : code;
+  return !line->as                                             ? code
+         : code == VYRE_CODE_USAGE                             ? line->as->misuse
+         : code == VYRE_CODE_INPUT || code == VYRE_CODE_DEVICE ? line->as->failure
+                                                               : code;
 }

@@ -39,13 +39,19 @@ struct foreign_flag {
   vyre_status (*parse)(personality_line *line, const foreign_flag *flag, const char *value); /* value: NULL if absent */
 };
 
+enum { PERSONALITY_KEPT = 24 };
+
 struct personality {
   const char *name, *also; /* `also` is a second name of the tool, or NULL */
   const char *usage;       /* of the tool: "[options] INPUT -o OUTPUT" */
   const char *about;       /* lines before the flags in -help */
   const foreign_flag *flags;
   size_t count;
-  int failure; /* the tool's exit code for each error of the command line, the input or the output */
+  int failure, misuse;  /* the tool's exit codes: for an error of the input or output, and of the command line */
+  bool folds_case;      /* the case of --flags does not matter */
+  bool runs_each_input; /* vyre-passmgr runs once for each input, with a command line of its own */
+  /* Adds an argument that is not a flag.  NULL for personality_add_input. */
+  vyre_status (*add_input)(personality_line *line, const char *name);
   /* Adds the tool's defaults after all flags.  May be NULL. */
   vyre_status (*finish)(personality_line *line);
 };
@@ -56,19 +62,25 @@ struct personality_line {
   name_list arguments;   /* the translated options; after translation the whole command line, with the program and a final NULL */
   name_list origins;     /* of each argument: the user's flag, or NULL for the inputs and defaults */
   name_list inputs;
-  const char *flag;   /* the user's flag that is being translated */
-  vyre_bytes passes;  /* the pipeline so far, owned */
-  vyre_bytes printed; /* if not empty, the tool prints this text and ends with exit code 0; owned */
-  option_texts texts; /* the texts of all lists */
-  uint32_t depth;     /* of files with flags */
+  const char *flag;    /* the user's flag that is being translated */
+  vyre_bytes passes;   /* the pipeline so far, owned */
+  vyre_bytes printed;  /* if not empty, the tool prints this text and ends with exit code 0; owned */
+  option_texts texts;  /* the texts of all lists */
+  uint32_t depth;      /* of files with flags */
+  uint32_t index;      /* of the input, with runs_each_input */
+  bool level_is_given; /* the flags choose the optimization, so VYRE_OPT does not */
+  /* Values of flags that a personality keeps for its finish, in slots of its own, and those that precede the input.  Borrowed. */
+  const char *kept[PERSONALITY_KEPT], *kept_of_input[PERSONALITY_KEPT];
   /* the arguments that are being translated, and the index of the last one that was used */
   int argc, at;
   char **argv; /* borrowed */
 };
 
-/* Finds the personality and translates the command line.  Without a personality, leaves *out empty.  Returns USAGE for a wrong
- * command line; then out->as is set nevertheless. */
-VYRE_MUST_USE vyre_status personality_translate(int argc, char **argv, personality_line *out);
+/* Finds the personality and translates the command line for the input with that index.  Without a personality, leaves *out empty.
+ * Returns USAGE for a wrong command line; then out->as is set nevertheless. */
+VYRE_MUST_USE vyre_status personality_translate(int argc, char **argv, uint32_t index, personality_line *out);
+/* Returns the number of runs of vyre-passmgr that the command line needs, at least 1. */
+uint32_t personality_runs(const personality_line *line);
 void personality_free(personality_line *line);
 /* Returns the tool's exit code for an exit code of vyre-passmgr.  A bug (70) stays. */
 int personality_exit_code(const personality_line *line, int code);
@@ -79,6 +91,8 @@ int personality_exit_code(const personality_line *line, int code);
 VYRE_MUST_USE vyre_status personality_parse(personality_line *line, int argc, char **argv);
 /* Returns the next argument as a further value of the current flag, or NULL if there is none. */
 const char *personality_next(personality_line *line);
+/* Adds an input. */
+VYRE_MUST_USE vyre_status personality_add_input(personality_line *line, const char *name);
 /* Adds an option of vyre-passmgr, formatted.  "-passes=..." appends to the pipeline. */
 VYRE_MUST_USE vyre_status personality_add(personality_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the first added option that begins with `prefix`, or NULL. */
@@ -88,6 +102,6 @@ VYRE_MUST_USE vyre_status personality_help(personality_line *line, const foreign
 /* Appends the versions of the tool's name and of vyre.  Has the type of `parse`. */
 VYRE_MUST_USE vyre_status personality_version(personality_line *line, const foreign_flag *flag, const char *value);
 
-extern const personality personality_spirv_opt;
+extern const personality personality_spirv_opt, personality_glslc, personality_glslang;
 
 #endif

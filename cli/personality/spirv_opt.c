@@ -151,5 +151,6 @@ const personality personality_spirv_opt = {
     .flags = flags,
     .count = FLAGS,
     .failure = 1,
+    .misuse = 1,
     .finish = finish,
 };

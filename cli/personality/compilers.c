@@ -1,0 +1,33 @@
+/* Docs at compilers.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "compilers.h"
+
+#include <string.h>
+
+vyre_status
+compilers_keep(personality_line *line, const kept_flag *table, size_t count, const foreign_flag *flag, const char *value)
+{
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(table[i].name, flag->name) == 0) {
+      line->kept[table[i].slot] = value ? value : flag->name;
+      return VYRE_OK;
+    }
+  return VYRE_ERROR(VYRE_CODE_INTERNAL, "%s has no slot", flag->name);
+}
+
+bool
+compilers_has_words(const personality_line *line, int count)
+{
+  for (int i = 1; i <= count; i++)
+    if (line->at + i >= line->argc || line->argv[line->at + i][0] == '-')
+      return false;
+  return true;
+}
+
+vyre_status
+compilers_strip(personality_line *line)
+{
+  VYRE_TRY(personality_add(line, "-strip"));
+  return personality_add(line, "-passes=default<O2>");
+}

@@ -1,0 +1,23 @@
+/* Functions that the personalities of compilers share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_CLI_PERSONALITY_COMPILERS_H
+#define VYRE_CLI_PERSONALITY_COMPILERS_H
+
+#include "personality.h"
+
+/* The slot of a flag in personality_line.kept. */
+typedef struct kept_flag {
+  const char *name;
+  int slot;
+} kept_flag;
+
+/* Keeps the value of a flag, or its name if it has no value.  The last one counts. */
+VYRE_MUST_USE vyre_status compilers_keep(personality_line *line, const kept_flag *table, size_t count, const foreign_flag *flag,
+                                         const char *value);
+/* Returns whether the next `count` arguments exist and are not flags. */
+bool compilers_has_words(const personality_line *line, int count);
+/* Adds default<O2>, and -strip. */
+VYRE_MUST_USE vyre_status compilers_strip(personality_line *line);
+
+#endif
