@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../pipeline.h"
 #include "../test_allocator.h"
+#include "passmgr/registry/context.h"
 
 /* ---- the passes -------------------------------------------------------------------------------------------------------- */
 
@@ -199,7 +200,8 @@ TEST(a_column_that_is_wrongly_preserved_is_named)
   fails(vyre_plugin_query_v1, "user,lie",
         "the hash of @p (program) is recorded as 3, but it is 65539\n"
         "  after 'lie', which declares that it preserves this analysis\n"
-        "  in pass 'lie', run 2 of the pipeline");
+        "  in pass 'lie', run 2 of the pipeline\n"
+        "Fix: correct the pass, or remove the analysis from those that it preserves");
 }
 
 TEST(unfilled_cells_are_poisoned)
@@ -224,7 +226,7 @@ TEST(a_provider_must_not_change_the_module)
 {
   fails(query_spoiler, "spoiler",
         "pass 'spoiler' (t.so) provides a column, but reported that it changed the module\n"
-        "  in pass 'spoiler', run 1 of the pipeline");
+        "  in pass 'spoiler', run 1 of the pipeline" VYRE_PASS_FIX);
 }
 
 TEST(a_required_column_without_provider_is_an_error)

@@ -5,6 +5,7 @@
 
 #include "../pipeline.h"
 #include "../test_allocator.h"
+#include "passmgr/registry/context.h"
 
 /* ---- passes: each run appends a letter to `ran`; pass b reports a change while `changes` is not 0 ------------------------ */
 
@@ -327,16 +328,20 @@ RUNNER_TEST(fixpoint_reports_a_change_in_its_last_round)
   changes = 2; /* settles in the last round */
   assert_null(run_text("fixpoint<3;on-limit=error>(b)", &options));
   changes = 100;
-  fails_with("fixpoint<2;on-limit=error>(b)", &options, "fixpoint<max=2;on-limit=error>(b) still changed the module in round 2");
+  fails_with("fixpoint<2;on-limit=error>(b)", &options,
+             "fixpoint<max=2;on-limit=error>(b) still changed the module in round 2\nFix: raise max, or set on-limit=warn");
 }
 
 /* ---- results of passes --------------------------------------------------------------------------------------------------- */
 
 RUNNER_TEST(errors_of_passes_are_reported)
 {
-  fails_with("a,error", NULL, "pass 'error': it is broken\n  in pass 'error', run 2 of the pipeline");
-  fails_with("foreign", NULL, "plugin 't' pass 'foreign' failed without a message\n  in pass 'foreign', run 1 of the pipeline");
-  fails_with("huge", NULL, "out of memory in pass 'huge'\n  in pass 'huge', run 1 of the pipeline");
+  fails_with("a,error", NULL, "pass 'error': it is broken\n  in pass 'error', run 2 of the pipeline" VYRE_PASS_FIX);
+  fails_with("foreign", NULL,
+             "plugin 't' pass 'foreign' failed without a message\n  in pass 'foreign', run 1 of the pipeline" VYRE_PASS_FIX);
+  fails_with("huge", NULL,
+             "out of memory in pass 'huge'\n  in pass 'huge', run 1 of the pipeline\n"
+             "Fix: close other programs, or raise the limit of memory (ulimit -v)");
   assert_null(run_text("dropped-error,a", NULL)); /* a status that the pass does not return is not an error */
   assert_string_equal(ran, "aa");
 }
@@ -344,9 +349,9 @@ RUNNER_TEST(errors_of_passes_are_reported)
 RUNNER_TEST(an_unreported_change_is_found)
 {
   const vyre_pipeline_options checked = {.check_changed = true};
-  fails_with(
-      "lie", &checked,
-      "pass 'lie' (t.so) reported that it changed nothing, but it changed the module\n  in pass 'lie', run 1 of the pipeline");
+  fails_with("lie", &checked,
+             "pass 'lie' (t.so) reported that it changed nothing, but it changed the module\n  in pass 'lie', run 1 of the "
+             "pipeline" VYRE_PASS_FIX);
 }
 
 RUNNER_TEST(scratch_memory_is_zero_and_not_shared)
