@@ -214,6 +214,8 @@ free_tool(tool *t)
   vyre_cost_model_destroy(t->cost_model);
   vyre_registry_destroy(t->registry);
   options_free(&t->options);
+  if (t->home >= 0)
+    close(t->home);
 }
 
 /* The sums of all runs of a command line. */

@@ -7,6 +7,7 @@
 #include "text_file.h"
 
 #include <cstdio>
+#include <cstring>
 #include <set>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,7 +70,7 @@ compilation_messages(const compilation &c)
       {set.has_hlsl_dx9, EShMsgHlslDX9Compatible},
       {set.has_no_legalize, EShMsgHlslLegalization},
       {set.has_relaxed_errors, EShMsgRelaxedErrors},
-      {set.has_cascading_errors, EShMsgCascadingErrors},
+      {set.has_cascading_errors || set.like->generator != 0, EShMsgCascadingErrors},
       {set.has_keep_uncalled, EShMsgKeepUncalled},
       {set.has_enhanced_messages, EShMsgEnhanced},
       /* vyre sets the source file itself, because of this rule glslang makes invalid modules of some shaders. */
@@ -84,6 +85,17 @@ compilation_messages(const compilation &c)
 namespace
 {
 
+/* Returns whether a later -D defines the macro of this one. */
+bool
+is_defined_later(const compilation &c, uint32_t index)
+{
+  const auto name = [&](uint32_t i) { return std::string(c.options->defines[i], std::strcspn(c.options->defines[i], "=")); };
+  for (uint32_t i = index + 1; i < c.options->define_count; i++)
+    if (name(i) == name(index))
+      return true;
+  return false;
+}
+
 /* Returns the lines before the shader: macros and the directive for #include, in the order of the front end. */
 std::string
 preamble_of(const compilation &c)
@@ -92,6 +104,8 @@ preamble_of(const compilation &c)
   std::string preamble = enables_include && is_vyre ? include_directive : "";
   for (uint32_t i = 0; i < c.options->define_count; i++) {
     std::string define = c.options->defines[i];
+    if (c.set.like->generator != 0 && is_defined_later(c, i))
+      continue; /* glslc lets the last definition count */
     const std::string::size_type equals = define.find('=');
     if (equals != std::string::npos)
       define[equals] = ' ';
@@ -284,11 +298,12 @@ add_texts(glslang::TIntermediate *intermediate, const glsl_source &source, const
 glsl_result
 find_stage(compilation *c, const glsl_sink &sink)
 {
-  std::string text;
+  std::string text, log;
   bool has_included;
+  glsl_result result = GLSL_OK;
   c->stage = settings_stage(c->options->stage);
   if (c->options->most_expansion) {
-    const glsl_result result = preprocess(*c, &text, &has_included);
+    result = preprocess(*c, &text, &log, &has_included);
     if (result == GLSL_TOO_LARGE)
       return result; /* other errors are reported when the text is parsed */
   }
@@ -296,6 +311,10 @@ find_stage(compilation *c, const glsl_sink &sink)
     return GLSL_REJECTED;
   if (c->stage == EShLangCount)
     c->stage = settings_stage(c->source->stage_of_name);
+  if (c->stage == EShLangCount && c->set.like->needs_stage && result == GLSL_REJECTED) {
+    log_lines(sink, log.c_str()); /* the text may have named the stage */
+    return result;
+  }
   if (c->stage == EShLangCount && c->set.like->needs_stage) {
     sink.log("ERROR: the stage of the shader is not known\nFix: name it in the file's extension (.comp, .vert, .frag), in "
              "-fshader-stage or -S, or in #pragma shader_stage");

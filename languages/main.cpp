@@ -1,5 +1,5 @@
-/* vyre-glsl: compiles GLSL, HLSL and SPIR-V assembly from the socket at its standard input, writes modules as GLSL, HLSL and MSL,
- * and runs SPIRV-Tools over modules, each in its own process.
+/* vyre-glsl: serves requests from the socket at its standard input, each in a process of its own.  It compiles GLSL, HLSL and SPIR-V
+ * assembly, writes modules as GLSL, HLSL and MSL, and runs SPIRV-Tools over modules.
  *
  * The main process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks.  The
  * child limits its memory and time, compiles, and writes the result to the socket.  The main process reports how the child ended.
@@ -234,7 +234,12 @@ make_tables(const request &r)
     return;
   const bool is_hlsl = r.options.language == VYRE_LANGUAGE_HLSL;
   const std::string version = is_hlsl ? "hlsl" : version_of(r.text, r.head.text_bytes);
-  if (known.size() >= 32 || !known.insert(version + "/" + std::to_string(r.head.target_env)).second)
+  static const char *const settings[] = {"no-spirv"}; /* OpenGL has tables of its own */
+  uint32_t setting_count = 0;
+  for (uint32_t i = 0; i < r.options.setting_count; i++)
+    setting_count |= std::strcmp(r.options.settings[i], settings[0]) == 0;
+  const std::string target = setting_count != 0 ? settings[0] : std::to_string(r.head.target_env);
+  if (known.size() >= 32 || !known.insert(version + "/" + target).second)
     return;
   const std::string text = is_hlsl ? "[numthreads(1, 1, 1)] void main() {}\n"
                                    : (version.empty() ? "" : "#version " + version + "\n") + "void main() {}\n";
@@ -242,6 +247,8 @@ make_tables(const request &r)
   plain.target_env = r.options.target_env;
   plain.language = r.options.language;
   plain.stage = VYRE_STAGE_COMPUTE;
+  plain.settings = settings;
+  plain.setting_count = setting_count;
   glsl_compile({text.data(), text.size(), "tables", VYRE_STAGE_COMPUTE}, &plain, GLSL_COMPILE,
                {ignore_line, ignore_line, ignore_output});
 }

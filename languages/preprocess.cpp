@@ -97,12 +97,11 @@ without_preamble(const compilation &c, const std::string &text, bool has_include
 } // namespace
 
 glsl_result
-preprocess(const compilation &c, std::string *out, bool *has_included)
+preprocess(const compilation &c, std::string *out, std::string *log, bool *has_included)
 {
   const size_t most = static_cast<size_t>(c.options->most_expansion) << 20;
-  std::string log;
   glsl_bound_string(2 * most); /* a growing string doubles, so one of more than twice the limit is too long */
-  const bool done = run(c, 0, out, &log, has_included);
+  const bool done = run(c, 0, out, log, has_included);
   glsl_bound_string(0);
   return !done ? GLSL_REJECTED : most && out->size() > most ? GLSL_TOO_LARGE : GLSL_OK;
 }
@@ -133,12 +132,14 @@ find_stage_pragma(const compilation &c, const std::string &text, const glsl_sink
   };
   if (text.find(pragma_stage) == std::string::npos)
     return true;
-  for (const std::string &whole : split_lines(text)) {
+  const std::vector<std::string> lines = split_lines(text);
+  const bool names_next = line_names_next(lines, c.set);
+  for (const std::string &whole : lines) {
     const std::string now = trim(whole);
     line++;
     if (begins_with(now, "#line")) {
       const std::string::size_type quote = now.find('"');
-      line = std::atoi(now.c_str() + std::strlen("#line")) - 1;
+      line = std::atoi(now.c_str() + std::strlen("#line")) - names_next;
       if (quote != std::string::npos)
         file = trim(now.substr(quote), "\"");
     } else if (begins_with(now, pragma_stage)) {

@@ -6,7 +6,7 @@ Each line of CASES is `FLAGS` for both programs, which run in two copies of FOLD
 equal.  Each case must also differ from the case without FLAGS of the same shader, because a flag without effect tests nothing.  Lines
 that begin with `=` are cases whose flag has no effect on the shader.  One of VYRE_SHARE other lines is run.
 
-usage: same-as-tool.py TOOL PASSMGR FOLDER CASES
+usage: same_as_compiler.py TOOL PASSMGR FOLDER CASES
 """
 import concurrent.futures
 import os
