@@ -344,7 +344,7 @@ static vyre_status
 check_warnings(const source *from)
 {
   if (from->options->short_messages && from->errors) /* of warnings */
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the shader has errors", from->path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the shader has errors\nFix: correct the shader as the messages say", from->path);
   if (!from->options->forbids_warnings || !from->warnings)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: -Werror makes %u warning%s an error\nFix: mend the shader, or leave out -Werror",

@@ -1,5 +1,5 @@
-/* vyre-glsl: serves requests from the socket at its standard input, each in a process of its own.  It compiles GLSL, HLSL and SPIR-V
- * assembly, writes modules as GLSL, HLSL and MSL, and runs SPIRV-Tools over modules.
+/* vyre-glsl: serves requests from the socket at its standard input, each in a process of its own.  It compiles GLSL, HLSL and
+ * SPIR-V assembly, writes modules as GLSL, HLSL and MSL, and runs SPIRV-Tools over modules.
  *
  * The main process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks.  The
  * child limits its memory and time, compiles, and writes the result to the socket.  The main process reports how the child ended.
