@@ -43,8 +43,8 @@ void send_log(const compilation &c, const glsl_sink &sink, const char *log, cons
 /* Sends each line of a log. */
 void log_lines(const glsl_sink &sink, const char *text);
 
-/* Preprocesses the shader.  Returns GLSL_TOO_LARGE if the result is too long, and GLSL_REJECTED if it has errors, which are in *log.
- * *has_included is whether a file was included. */
+/* Preprocesses the shader.  Returns GLSL_TOO_LARGE if the result is too long, and GLSL_REJECTED if it has errors, which are in
+ * *log. *has_included is whether a file was included. */
 glsl_result preprocess(const compilation &c, std::string *out, std::string *log, bool *has_included);
 /* Preprocesses the shader and sends the text, without the lines of the preamble, and the messages. */
 glsl_result preprocess_and_send(const compilation &c, const glsl_sink &sink);
