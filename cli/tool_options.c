@@ -52,7 +52,7 @@ static const option_row options[] = {
      OPTION_CUSTOM,
      0,
      LEVEL_FORMS,
-     "run the pipeline default<O0> (0), default<O1> (1) or default<O2> (2, 3, s). Default: 2",
+     "run the pipeline default<O0> (0), default<O1> (1), default<O2> (2, s) or default<O3> (3). Default: 2",
      OPTION_SAFE | OPTION_JOINED,
      .alone = "2",
      .parse = add_level},

@@ -12,10 +12,11 @@ level_parse(const char *text, const char **out_pipeline)
   level += level[0] == 'O';
   *out_pipeline = NULL;
   if (level[0] && !level[1])
-    *out_pipeline = level[0] == '0'                                         ? "default<O0>"
-                    : level[0] == '1'                                       ? "default<O1>"
-                    : level[0] == '2' || level[0] == '3' || level[0] == 's' ? "default<O2>"
-                                                                            : NULL;
+    *out_pipeline = level[0] == '0'                      ? "default<O0>"
+                    : level[0] == '1'                    ? "default<O1>"
+                    : level[0] == '3'                    ? "default<O3>"
+                    : level[0] == '2' || level[0] == 's' ? "default<O2>"
+                                                         : NULL;
   return *out_pipeline
              ? VYRE_OK
              : VYRE_ERROR(VYRE_CODE_USAGE,
