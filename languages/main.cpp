@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -277,8 +278,8 @@ write(const request &r, const glsl_sink &sink)
     return GLSL_FAILED;
   std::vector<vyre_cross_binding> bindings(count);
   std::vector<uint32_t> words((r.head.text_bytes - size) / sizeof(uint32_t)); /* a copy, because the text is not aligned */
-  std::memcpy(bindings.data(), r.text, size);
-  std::memcpy(words.data(), r.text + size, words.size() * sizeof words[0]);
+  std::copy_n(r.text, size, reinterpret_cast<char *>(bindings.data()));
+  std::copy_n(r.text + size, words.size() * sizeof words[0], reinterpret_cast<char *>(words.data()));
   cross_request request = {words.data(), words.size(), {}};
   request.options.language = static_cast<vyre_cross_language>(r.head.language);
   request.options.platform = static_cast<vyre_cross_platform>(r.head.platform);
