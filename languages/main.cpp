@@ -284,7 +284,7 @@ write(const request &r, const glsl_sink &sink)
   request.options.language = static_cast<vyre_cross_language>(r.head.language);
   request.options.platform = static_cast<vyre_cross_platform>(r.head.platform);
   request.options.version = r.head.version;
-  request.options.entry_point = r.options.entry_point;
+  request.options.entry_point = r.options.entry_point != nullptr ? r.options.entry_point : "";
   request.options.bindings = bindings.data();
   request.options.binding_count = r.head.binding_count;
   return cross_write(request, sink);
