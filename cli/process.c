@@ -426,7 +426,7 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
   w->errors = from->errors;
   w->warnings = from->warnings;
   if (p->options->short_messages && from->errors && w->status) { /* the short messages are enough */
-    w->told = (int)vyre_status_code(w->status);
+    w->reported_code = (int)vyre_status_code(w->status);
     vyre_status_free(w->status);
     w->status = VYRE_OK;
   }

@@ -24,7 +24,7 @@ typedef struct work {
   vyre_input_kind kind;
   vyre_status status;
   uint32_t errors, warnings; /* messages about the input */
-  int told;                  /* the exit code of a failure whose message is in `said` */
+  int reported_code;         /* the exit code of a failure whose message is in `said` */
   bool has_output, done;
   bool is_left_out; /* not processed in this run */
 } work;

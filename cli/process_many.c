@@ -66,7 +66,7 @@ process_variants(const process *p, work *works, uint32_t count)
       continue;
     process_find_source(p, w, &w->said, &from);
     if (failed)
-      w->told = (int)vyre_status_code(failed->status);
+      w->reported_code = (int)vyre_status_code(failed->status);
     else if (!process_variant(p, w, &from, &is_read))
       failed = w;
   }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compilation.h"
+#include "glslang_api.h"
 #include "includer.h"
 #include "source_texts.h"
 #include "text_file.h"
@@ -11,19 +12,6 @@
 #include <set>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#endif
-#include <glslang/SPIRV/GlslangToSpv.h>
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
 
 const char include_directive[] = "#extension GL_GOOGLE_include_directive : enable\n";
 

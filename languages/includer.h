@@ -6,20 +6,8 @@
 
 #include <string>
 
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#endif
-#include <glslang/Public/ShaderLang.h>
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
-
 #include "module_strings.h"
+#include "glslang_api.h"
 #include "vyre/glsl.h"
 
 /* Searches "x.glsl" beside the including file, then in the folders of -I, and <x.glsl> only in the folders of -I.  Backslashes may

@@ -4,26 +4,12 @@
 #ifndef VYRE_LANGUAGES_SETTINGS_H
 #define VYRE_LANGUAGES_SETTINGS_H
 
+#include "glslang_api.h"
 #include "vyre/glsl.h"
 
 #include <string>
 #include <utility>
 #include <vector>
-
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#endif
-#include <glslang/MachineIndependent/localintermediate.h>
-#include <glslang/Public/ResourceLimits.h>
-#include <glslang/Public/ShaderLang.h>
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
 
 /* The defaults of a program that compiles shaders with glslang. */
 struct front_end {

@@ -152,8 +152,8 @@ read_results(const tool *t, isolation *of, int status, work *w)
   vyre_status read = read_all(of->said, &w->said);
   for (note i = 0; i < NOTE__COUNT; i++)
     read = vyre_status_join(read, read_all(of->notes[i], &w->notes[i]));
-  w->status =
-      of->late.pass ? timeout_error(of, (uint32_t)t->options.pass_timeout.value) : isolate_end(&of->process, status, &w->told);
+  w->status = of->late.pass ? timeout_error(of, (uint32_t)t->options.pass_timeout.value)
+                            : isolate_end(&of->process, status, &w->reported_code);
   if (!w->status)
     w->report = gave->report;
   if (!w->status && gave->is_done) {
@@ -220,13 +220,13 @@ end_isolated(tool *t, uint32_t index)
 {
   isolation *of = &t->isolations[index];
   const work *w = &t->works[index];
-  vyre_bytes told = {0};
-  if (t->options.reproducer && (w->status || w->told))
-    reproducer_write(t, index, last_run(of), &told);
+  vyre_bytes messages = {0};
+  if (t->options.reproducer && (w->status || w->reported_code))
+    reproducer_write(t, index, last_run(of), &messages);
   tool_finish_input(t, index);
-  if (told.size)
-    process_print(NULL, told.data, told.size);
-  vyre_bytes_free(&told);
+  if (messages.size)
+    process_print(NULL, messages.data, messages.size);
+  vyre_bytes_free(&messages);
   free_isolated(of);
 }
 
@@ -317,5 +317,5 @@ tool_free_attempt(work *w)
 int
 work_code(const work *w)
 {
-  return w->status ? (int)vyre_status_code(w->status) : w->told;
+  return w->status ? (int)vyre_status_code(w->status) : w->reported_code;
 }

@@ -294,7 +294,7 @@ choose_path(const tool *t, uint32_t index, char *out, size_t size)
 }
 
 void
-reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told)
+reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *messages)
 {
   char path[PATH_MAX];
   bool is_same = false;
@@ -305,12 +305,12 @@ reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told)
     status = write_whole(t, index, path, &is_same);
   vyre_status said;
   if (status)
-    said = vyre_bytes_printf(told, "vyre-passmgr: no reproducer: %s\n", vyre_status_text(status));
+    said = vyre_bytes_printf(messages, "vyre-passmgr: no reproducer: %s\n", vyre_status_text(status));
   else if (!run)
-    said = vyre_bytes_printf(told, "vyre-passmgr: '%s' fails before any pass, so it needs no reproducer\n",
+    said = vyre_bytes_printf(messages, "vyre-passmgr: '%s' fails before any pass, so it needs no reproducer\n",
                              t->options.inputs.names[index]);
   else
-    said = vyre_bytes_printf(told, "vyre-passmgr: reproducer: %s%s\n", path,
+    said = vyre_bytes_printf(messages, "vyre-passmgr: reproducer: %s%s\n", path,
                              is_same ? "" : ", which did not fail the same way when it was run: the failure is not deterministic");
   vyre_status_free(status);
   vyre_status_free(said);

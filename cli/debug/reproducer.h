@@ -11,9 +11,10 @@
 
 #include "attempt.h"
 
-/* Writes the reproducer of an input that failed in or after the run into the folder of -reproducer.  Appends a message to `told`.
+/* Writes the reproducer of an input that failed in or after the run into the folder of -reproducer.  Appends a message to
+ * `messages`.
  */
-void reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *told);
+void reproducer_write(tool *t, uint32_t index, uint64_t run, vyre_bytes *messages);
 /* Returns whether both failed for the same reason.  Numbers in the messages, such as rows and steps, do not count. */
 bool reproducer_fails_alike(const work *a, const work *b);
 /* Writes a reproducer with the module, the pipeline and the options.  `failed` has the messages of the failure. */

@@ -92,7 +92,7 @@ tool_finish_input(tool *t, uint32_t index)
     return;
   if (w->said.size)
     process_print(NULL, w->said.data, w->said.size);
-  if (!w->status && (!w->told || w->has_output))
+  if (!w->status && (!w->reported_code || w->has_output))
     w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
   w->status = vyre_status_join(w->status, collect_notes(t, w));
   if (t->options.inputs.count > 1)
@@ -106,10 +106,10 @@ tool_finish_input(tool *t, uint32_t index)
   vyre_bytes_free(&w->said);
   vyre_bytes_free(&w->output);
   const int failed = tool_complain(w->status);
-  progress_step(failed || w->told);
+  progress_step(failed || w->reported_code);
   t->errors += w->errors;
   t->warnings += w->warnings;
-  t->code = t->code ? t->code : failed ? failed : w->told;
+  t->code = t->code ? t->code : failed ? failed : w->reported_code;
 }
 
 /* Marks inputs as done and finishes all that wait for no earlier input.  The lock is held. */
