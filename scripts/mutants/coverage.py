@@ -63,7 +63,7 @@ class Coverage:
                                    self.folder / "coverage.o"], 600)
         if code != 0:
             raise Wrong(f"clang fails:\n{log}\nFix: install the packages that scripts/install-packages.sh names")
-        flags = "-O0 -gline-tables-only -fsanitize-coverage=trace-pc-guard,pc-table,no-prune"
+        flags = "-O1 -gline-tables-only -fsanitize-coverage=trace-pc-guard,pc-table,no-prune"
         del self.tree.environment["CCACHE_NOHASHDIR"]  # an object that another folder compiled names the files of that folder
         self.tree.environment["CCACHE_HASHDIR"] = "1"
         self.tree.configure(["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", f"-DCMAKE_C_FLAGS_DEBUG={flags}",

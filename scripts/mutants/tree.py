@@ -57,7 +57,7 @@ class Tree:
             if self.run(["ninja", "-C", "b", "build.ninja"], 600)[0] == 0:  # it configures again if a CMakeLists.txt is new
                 return
             shutil.rmtree(self.path / "b")
-        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DVYRE_WERROR=OFF", *more]
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DCMAKE_CXX_FLAGS_DEBUG=-O1", "-DVYRE_WERROR=OFF", *more]
         if shutil.which("ccache"):
             options += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
         if shutil.which("mold"):
