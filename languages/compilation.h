@@ -5,6 +5,7 @@
 #define VYRE_LANGUAGES_COMPILATION_H
 
 #include "compile.h"
+#include "includer.h"
 #include "settings.h"
 
 struct compilation {
@@ -34,6 +35,7 @@ struct spirv_target {
 };
 
 spirv_target compilation_target(const compilation &c);
+include_rule compilation_include_rule(const compilation &c);
 EShMessages compilation_messages(const compilation &c);
 /* Sets the options of a shader, before it is parsed or preprocessed.  The shader borrows `c`. */
 void compilation_set_up(const compilation &c, glslang::TShader *shader);

@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <set>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -41,6 +42,12 @@ compilation_target(const compilation &c)
   if (c.set.has_target_spv)
     target.spirv = versions[c.set.spirv];
   return target;
+}
+
+include_rule
+compilation_include_rule(const compilation &c)
+{
+  return c.set.like->is_vyre ? INCLUDE_BESIDE : c.set.like->generator != 0 ? INCLUDE_AS_GLSLC : INCLUDE_AS_GLSLANG;
 }
 
 EShMessages
@@ -108,30 +115,78 @@ preamble_of(const compilation &c)
 }
 
 void
-set_up_bindings(const compilation &c, glslang::TShader *shader)
+set_up_automatic(const compilation &c, glslang::TShader *shader)
 {
-  const settings &set = c.set;
-  shader->setAutoMapBindings(set.has_auto_map_bindings || (set.like->is_vyre && c.is_hlsl()));
-  shader->setAutoMapLocations(set.has_auto_map_locations);
-  for (const binding_shift &shift : set.shifts) {
-    if (shift.stage != EShLangCount && shift.stage != c.stage)
-      continue;
-    if (shift.set >= 0)
-      shader->setShiftBindingForSet(shift.kind, shift.base, static_cast<unsigned>(shift.set));
-    else
-      shader->setShiftBinding(shift.kind, shift.base);
-  }
+  shader->setAutoMapBindings(c.set.has_auto_map_bindings || (c.set.like->is_vyre && c.is_hlsl()));
+  shader->setAutoMapLocations(c.set.has_auto_map_locations);
+}
+
+void
+set_up_shifts(const compilation &c, std::initializer_list<glslang::TResourceType> kinds, glslang::TShader *shader)
+{
+  for (const glslang::TResourceType kind : kinds)
+    for (const binding_shift &shift : c.set.shifts) {
+      if (shift.kind != kind || (shift.stage != EShLangCount && shift.stage != c.stage))
+        continue;
+      if (shift.set >= 0)
+        shader->setShiftBindingForSet(kind, shift.base, static_cast<unsigned>(shift.set));
+      else
+        shader->setShiftBinding(kind, shift.base);
+    }
+}
+
+void
+set_up_resources(const compilation &c, glslang::TShader *shader)
+{
   std::vector<std::string> resources;
-  for (const auto &bindings : set.resource_bindings)
+  for (const auto &bindings : c.set.resource_bindings)
     if (bindings.first == EShLangCount || bindings.first == c.stage)
       resources.insert(resources.end(), bindings.second.begin(), bindings.second.end());
   if (!resources.empty())
     shader->setResourceSetBinding(resources);
+}
+
+void
+set_up_sampled_textures(const compilation &c, glslang::TShader *shader)
+{
+  if (c.set.has_auto_sampled_textures)
+    shader->setTextureSamplerTransformMode(EShTexSampTransUpgradeTextureRemoveSampler);
+}
+
+/* Sets what glslang records in debug information, in the order in which glslangValidator does. */
+void
+set_up_as_glslang(const compilation &c, glslang::TShader *shader)
+{
+  const settings &set = c.set;
+  set_up_shifts(
+      c, {glslang::EResSampler, glslang::EResTexture, glslang::EResImage, glslang::EResUbo, glslang::EResSsbo, glslang::EResUav},
+      shader);
+  shader->setNoStorageFormat(set.has_no_storage_format);
+  set_up_resources(c, shader);
+  set_up_sampled_textures(c, shader);
+  set_up_automatic(c, shader);
   for (const auto &location : set.uniform_locations)
     shader->addUniformLocationOverride(location.first.c_str(), location.second);
   shader->setUniformLocationBase(set.uniform_base);
-  if (set.has_auto_sampled_textures)
-    shader->setTextureSamplerTransformMode(EShTexSampTransUpgradeTextureRemoveSampler);
+  shader->setNanMinMaxClamp(set.has_nan_clamp);
+  shader->setFlattenUniformArrays(set.has_hlsl_flatten_arrays);
+  shader->setHlslIoMapping(set.has_hlsl_iomap);
+  shader->setInvertY(set.has_invert_y);
+}
+
+/* The same in the order of glslc, which has fewer settings. */
+void
+set_up_as_glslc(const compilation &c, glslang::TShader *shader)
+{
+  set_up_sampled_textures(c, shader);
+  set_up_automatic(c, shader);
+  set_up_shifts(
+      c, {glslang::EResImage, glslang::EResSampler, glslang::EResTexture, glslang::EResUbo, glslang::EResSsbo, glslang::EResUav},
+      shader);
+  shader->setHlslIoMapping(c.set.has_hlsl_iomap);
+  set_up_resources(c, shader);
+  shader->setInvertY(c.set.has_invert_y);
+  shader->setNanMinMaxClamp(c.set.has_nan_clamp);
 }
 
 void
@@ -184,19 +239,17 @@ compilation_set_up(const compilation &c, glslang::TShader *shader)
 {
   const settings &set = c.set;
   const spirv_target target = compilation_target(c);
-  shader->setStringsWithLengthsAndNames(&c.text, &c.length, &c.path, 1);
+  if (set.has_no_spirv && !set.has_link && !set.like->is_vyre) /* as in glslangValidator, messages then have no name */
+    shader->setStringsWithLengths(&c.text, &c.length, 1);
+  else
+    shader->setStringsWithLengthsAndNames(&c.text, &c.length, &c.path, 1);
   shader->setPreamble(c.preamble.c_str());
   if (set.like->generator == 0 && !set.like->is_vyre)
     shader->addProcesses(processes_of(c));
   set_up_entry_point(c, shader);
   if (set.has_override_version)
     shader->setOverrideVersion(set.override_version);
-  set_up_bindings(c, shader);
-  shader->setInvertY(set.has_invert_y);
-  shader->setNanMinMaxClamp(set.has_nan_clamp);
-  shader->setNoStorageFormat(set.has_no_storage_format);
-  shader->setHlslIoMapping(set.has_hlsl_iomap);
-  shader->setFlattenUniformArrays(set.has_hlsl_flatten_arrays);
+  (set.like->generator != 0 ? set_up_as_glslc : set_up_as_glslang)(c, shader);
   shader->setDxPositionW(set.has_hlsl_dx_position_w);
   if (set.has_enhanced_messages)
     shader->setEnhancedMsgs();
@@ -380,7 +433,7 @@ make_module(const compilation &c, const glsl_sink &sink, module_strings *strings
   strings->add(c.path);
   strings->add_literals(std::string(c.source->text, c.source->length));
   strings->add_literals(c.preamble);
-  folder_includer includer(c.path, c.options, c.set.like->generator != 0, strings);
+  folder_includer includer(c.path, c.options, compilation_include_rule(c), strings);
   const EShMessages messages = compilation_messages(c);
   const bool parsed = shader.parse(&c.set.limits, c.set.has_std ? c.set.version : c.set.default_version, c.set.profile,
                                    c.set.has_std, false, messages, includer);

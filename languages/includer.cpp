@@ -115,6 +115,15 @@ folder_includer::load_from(const std::string &folder, std::string header)
   return load(folder + "/" + header);
 }
 
+/* Removes the folders of the files that are not being included any more. */
+void
+folder_includer::leave_folders(const std::string &includer, size_t depth)
+{
+  folders_.resize(depth);
+  if (depth == 1)
+    folders_[0] = folder_of(includer);
+}
+
 /* If this fails, for any reason, glslang calls includeSystem next. */
 folder_includer::IncludeResult *
 folder_includer::includeLocal(const char *header, const char *includer, size_t depth)
@@ -123,21 +132,34 @@ folder_includer::includeLocal(const char *header, const char *includer, size_t d
     return nullptr;
   /* glslang leaves the includer's name empty at the top. */
   const std::string from = includer && includer[0] ? includer : path_;
-  if (keeps_names_ && from.find('/') == std::string::npos)
+  if (rule_ == INCLUDE_AS_GLSLC && from.find('/') == std::string::npos)
     return load(header);
-  return load_from(folder_of(from), header);
+  if (rule_ != INCLUDE_AS_GLSLANG)
+    return load_from(folder_of(from), header);
+  leave_folders(from, depth);
+  for (size_t i = folders_.size(); i-- > 0 && !refused_;) {
+    IncludeResult *found = load_from(folders_[i], header);
+    if (found) {
+      folders_.push_back(folder_of(found->headerName));
+      return found;
+    }
+  }
+  return nullptr;
 }
 
 folder_includer::IncludeResult *
-folder_includer::includeSystem(const char *header, const char *, size_t depth)
+folder_includer::includeSystem(const char *header, const char *includer, size_t depth)
 {
   IncludeResult *found = nullptr;
   if (depth > max_depth)
     return refusal("Files include each other more than 100 deep");
+  leave_folders(includer && includer[0] ? includer : path_, depth);
   for (uint32_t i = 0; i < options_->include_dir_count && !found && !refused_; i++)
     found = load_from(options_->include_dirs[i], header);
   const char *why = refused_;
   refused_ = nullptr;
+  if (found)
+    folders_.push_back(folder_of(found->headerName));
   if (found)
     return found;
   /* The message does not reveal whether the file exists outside of the root. */

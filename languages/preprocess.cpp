@@ -61,7 +61,7 @@ run(const compilation &c, int rules, std::string *out, std::string *log, bool *h
   glslang::TShader shader(c.stage == EShLangCount ? EShLangVertex : c.stage); /* the stage does not matter */
   compilation_set_up(c, &shader);
   module_strings strings;
-  folder_includer includer(c.path, c.options, c.set.like->generator != 0, &strings);
+  folder_includer includer(c.path, c.options, compilation_include_rule(c), &strings);
   const bool done =
       shader.preprocess(&c.set.limits, c.set.has_std ? c.set.version : c.set.default_version, c.set.profile, c.set.has_std, false,
                         static_cast<EShMessages>(compilation_messages(c) | rules), out, includer);

@@ -33,7 +33,7 @@ run_spirv_opt() {
 run_glslc() {
   cp -r "$checkout/glslc/test" "$work/tools"
   { (cd "$work/tools" && python3 glslc_test_framework.py "$1" "$(command -v spirv-dis)" --test-dir .) 2>&1 || true; } |
-    tee -a "$work/log" | sed -nE 's,^[0-9]+/[0-9]+ +(\w+) +Passed *$,\1 passed,p; s,^[0-9]+/[0-9]+ +(\w+) +-Failed- *$,\1 failed,p' | sort
+    tee -a "$work/log" | sed -nE 's,^[0-9]+/[0-9]+ +(\w+) +Passed *$,\1 passed,p; s,^[0-9]+/[0-9]+ +(\w+) +-Failed- *$,\1 failed,p' | number
   rm -rf "$work/tools"
 }
 
@@ -45,6 +45,11 @@ run_glslangValidator() {
   { (cd "$work/tools" && timeout 1200 bash counted results "$1" none) 2>&1 || true; } |
     tee -a "$work/log" | sed -nE 's,^::.*/(\S+) (passed|failed)$,\1 \2,p' | sort -u -k1,1
   rm -rf "$work/tools"
+}
+
+# Numbers tests of one name.
+number() {
+  awk '{ if (seen[$1]++) $1 = $1 "." seen[$1]; print }' | sort
 }
 
 case $tool in

@@ -18,6 +18,7 @@ enum {
   ENVIRONMENT,
   VERSION,
   LANGUAGE,
+  ENTRY_POINT,
   STAGE,
   STANDARD_INPUT,
   OUTPUT,
@@ -37,6 +38,8 @@ enum {
 };
 
 static const kept_flag kept[] = {
+    {"-e", ENTRY_POINT},
+    {"--entry-point", ENTRY_POINT},
     {"-S", STAGE},
     {"-o", OUTPUT},
     {"-x", WORDS},
@@ -366,6 +369,8 @@ finish(personality_line *line)
   VYRE_TRY(personality_add(line, "-raw-log"));
   VYRE_TRY(personality_add(line, "-fshader-stage=%s", name_stage(stage)));
   VYRE_TRY(personality_add(line, "-x=%s", k[LANGUAGE] || (!k[STAGE] && path_ends_with(input, ".hlsl")) ? "hlsl" : "glsl"));
+  if (k[ENTRY_POINT])
+    VYRE_TRY(personality_add(line, "-fentry-point=%s", k[ENTRY_POINT]));
   if (k[ENVIRONMENT])
     VYRE_TRY(personality_add(line, "-target-env=%s", k[ENVIRONMENT]));
   if (k[VERSION])
