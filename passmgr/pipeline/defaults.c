@@ -4,10 +4,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
 
+#define FIXPOINT "fixpoint<max=32;on-limit=quiet>"
+#define ROUND "early," FIXPOINT "(dbe,licm,dse,simplify,dce),cprop"
+
 const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
     {"O0", "no-op"},
     {"O1", "dbe,simplify,dbe,dce"},
-    {"O2", "fixpoint<max=32;on-limit=quiet>(early,fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop)"},
-    {"O3",
-     "fixpoint<max=32;on-limit=quiet>(early,fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop,remainder,expand)"},
+    {"O2", FIXPOINT "(" ROUND ")"},
+    {"O3", FIXPOINT "(" ROUND ",remainder,expand)"},
 };
