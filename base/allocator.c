@@ -1,6 +1,6 @@
-/* The default allocator: the C library's heap, and address space from mmap.
+/* The default allocator.  `resize` uses the C library's heap, and `reserve` gets address space from mmap.
  *
- * Reserved space has no access rights until it is committed.  So it costs nothing under any overcommit policy, and small modules do
+ * Reserved space has no access rights until it is committed.  So it costs nothing under any overcommit policy.  Small modules do
  * not get huge pages, because the kernel sees a mapping of the committed size.
  *
  * SPDX-License-Identifier: Apache-2.0 */

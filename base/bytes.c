@@ -13,7 +13,7 @@ no_room(size_t size)
   return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a text of %zu bytes", size);
 }
 
-/* `capacity` does not count the zero byte. */
+/* Grows the buffer to at least `capacity` bytes, and one more for the zero byte. */
 vyre_status
 vyre_bytes_reserve(vyre_bytes *bytes, size_t capacity)
 {

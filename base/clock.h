@@ -1,4 +1,4 @@
-/* Clocks, for durations.
+/* Clocks that measure durations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_CLOCK_H

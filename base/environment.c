@@ -17,7 +17,7 @@
 #define SSE_DEFAULT  0x1f80u /* all exceptions masked, round to nearest, neither FTZ nor DAZ */
 #define X87_CONTROLS 0x0f3fu /* masks, precision, rounding; the rest is reserved */
 #define X87_DEFAULT  0x037fu /* all exceptions masked, 64 bits, round to nearest */
-#define X87_STATUS   0x80ffu /* exceptions that were raised or are pending */
+#define X87_STATUS   0x80ffu /* exceptions that were raised or are pending, and the busy bit */
 
 typedef struct x87_environment {
   uint32_t control, status, rest[5];

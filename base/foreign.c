@@ -26,7 +26,7 @@ static _Atomic uint64_t foreign;
 
 static_assert(sizeof(sigset_t) <= sizeof((vyre_foreign_call){0}.signals), "a signal mask has room");
 
-/* Returns the umask of the process.  Without /proc it sets a private umask for a moment, which affects files that other threads
+/* Returns the umask of the process.  Without /proc it sets the umask 077 for a moment, which affects files that other threads
  * create at that time. */
 static mode_t
 read_umask(void)

@@ -1,11 +1,11 @@
-/* Text in JSON.
+/* Writing of texts as JSON strings.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
 
 #include <string.h>
 
-/* Returns the bytes of the UTF-8 character at the start of the text, or 0 if that is not UTF-8. */
+/* Returns the length in bytes of the UTF-8 character at the start of the text, or 0 if the character is not valid. */
 static size_t
 utf8_length(const char *text)
 {

@@ -1,4 +1,4 @@
-/* Text in JSON.
+/* Writing of texts as JSON strings.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_JSON_H

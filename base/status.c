@@ -41,7 +41,7 @@ format_text(const char *format, va_list arguments, size_t *out_length)
   return text;
 }
 
-/* Returns the offset of the newline before "Fix:", or the length of the text without a fix. */
+/* Returns the offset of the newline before "Fix:", or the length of the text if the text has no fix. */
 static size_t
 fix_offset(const struct vyre_status_data *status)
 {
@@ -49,7 +49,7 @@ fix_offset(const struct vyre_status_data *status)
   return at ? (size_t)(at - status->text) : status->length;
 }
 
-/* Inserts a note before the fix, with all its lines indented. */
+/* Inserts a note before the fix, and indents all lines of the note. */
 static void
 insert_note(struct vyre_status_data *status, const char *note)
 {

@@ -24,7 +24,7 @@ fold_case(char c)
   return c == '_' ? '-' : c;
 }
 
-/* Returns the distance by optimal string alignment, or UINT32_MAX if a word is too long. */
+/* Returns the edit distance by optimal string alignment, or UINT32_MAX if a word is longer than LONGEST. */
 static uint32_t
 distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {

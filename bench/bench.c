@@ -1,4 +1,4 @@
-/* Interleaved runs, medians, noise.
+/* Runs of cases in turns, their medians, and the noise between them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -271,7 +271,7 @@ bench_run_copy(void *user, uint32_t rows)
   }
   const uint64_t start = bench_now();
   memcpy(memory, memory + size, size);
-  __asm__ volatile("" : : "r"(memory) : "memory"); /* a reader of the copy */
+  __asm__ volatile("" : : "r"(memory) : "memory"); /* reads the copy, so that the compiler keeps it */
   return bench_now() - start;
 }
 

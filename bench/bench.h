@@ -1,8 +1,8 @@
-/* Shared by benchmarks: interleaved runs, medians, noise.
+/* The parts that all benchmarks share: command lines, runs of cases in turns, medians and noise.
  *
  * Every case runs once a round, in turn, so that disturbances of the machine affect all cases alike.  The first case runs
- * twice a round, at its start and in its middle (A/A).  The difference of these two is noise, and so is any other difference
- * of that size.
+ * twice a round, at its start and in its middle (A/A).  The difference of these two times is noise.  Differences between cases
+ * that are not larger are noise, too.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BENCH_H
@@ -17,7 +17,7 @@ enum { BENCH_MOST_ROUNDS = 101 };
 /* The benchmark's name for messages.  Each benchmark defines it. */
 extern const char bench_name[];
 
-/* A case at one size.  `run` prepares, measures and cleans up.  It returns the measured nanoseconds. */
+/* A benchmark case.  `run` prepares, measures the case at `size`, and cleans up.  It returns the measured nanoseconds. */
 typedef struct bench_case {
   const char *name;
   uint64_t (*run)(void *user, uint32_t size);
@@ -85,7 +85,7 @@ bool bench_run(const bench_case *cases, uint32_t count, const char *baseline, vo
 
 /* Clears the module, fills it with programs of `each` rows, `rows` of them in all, and seals it. */
 void bench_fill(vyre_module *module, uint32_t rows, uint32_t each);
-/* A case that copies as many rows of 44 bytes in the simplest way: the cost of memory alone. */
+/* A case that copies `rows` rows of 44 bytes by memcpy, to show the cost of memory traffic alone. */
 uint64_t bench_run_copy(void *user, uint32_t rows);
 #define BENCH_COPY "copy 44 bytes a row"
 /* Return an empty module, and a registry with all passes.  The caller frees them. */
@@ -94,7 +94,7 @@ vyre_registry *bench_registry(void);
 /* Runs the pipeline over the module.  Returns its nanoseconds by the clock `now`. */
 uint64_t bench_run_pipeline(const vyre_registry *registry, vyre_module *module, const char *text, const vyre_pipeline_options *how,
                             uint64_t (*now)(void));
-/* Compiles a program's text to a kernel "copy" of that many invocations, from binding 0 to binding 1. */
+/* Compiles the text of a program that copies binding 0 to binding 1, to a kernel "copy" of workgroups of `invocations`. */
 vyre_kernel bench_compile_copy(const vyre_target_ops *ops, vyre_target *target, const char *text, uint32_t invocations);
 
 #endif

@@ -2,14 +2,15 @@
  *
  *   bench-device [-target=NAME] [-device=NAME] [-rounds=N] [-min=ROWS] [-max=ROWS] [-bytes=N]
  *
- * The same run first measures the bounds.  The floor is a warm sequence of one kernel of one workgroup: the cost of a
- * submission and a wait.  The bandwidth is that of a kernel that copies -bytes=N, 16 bytes an invocation.
+ * The same run first measures the bounds.  The floor is the time to submit one kernel of one workgroup and to wait for it.  The
+ * bandwidth is that of a kernel that copies -bytes=N, 16 bytes an invocation.
  *
- * Each number of rows is then one program, and programs of 1,000.  The pipelines are canon,cf,shash,cid,pm,dce and the short
- * canon,cf,shash,cid.  They run on the device, and by phases on all processors of this machine.  Times are medians of warm
- * runs.  `device` and the share of the bandwidth are of the kernels alone: 44 bytes of columns a row, read once and written
- * once, relative to the copy.  The last table has the device's time for each pass.  Lines that begin with "1,000 rows" express
- * the latency of small sequences in floors.  From 1,000,000 rows on there are at most 3 rounds.
+ * Each number of rows is measured twice: as one program, and as programs of 1,000 rows each.  The pipelines are
+ * canon,cf,shash,cid,pm,dce and the short canon,cf,shash,cid.  Both run on the device.  Their phases also run on all processors
+ * of this machine.  Times are medians of warm runs.  `device` and the share of the bandwidth count only the kernels.  The share
+ * assumes that each row has 44 bytes of columns, which are read once and written once.  The last table has the device's time for
+ * each pass.  Lines that begin with "1,000 rows" give the latency of small sequences as a multiple of the floor.  From 1,000,000
+ * rows on there are at most 3 rounds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -196,7 +197,7 @@ main(int count, char **arguments)
   setup s;
   vyre_bytes passes = {0}, small = {0};
   parse(count, arguments, &s);
-  uint32_t rounded = GROUP * LANES * 4; /* a power of two, so that it is a whole number of grids */
+  uint32_t rounded = GROUP * LANES * 4; /* stays a power of two, so that the workgroups fill a grid of AXIS columns */
   while (rounded <= s.bytes / 2)
     rounded *= 2;
   s.bytes = rounded;

@@ -1,6 +1,7 @@
-/* Measures the rows that the interpreter executes a second: loops of one kind of row each, in workgroups of 64, and alone.
+/* Measures the rows that the interpreter executes a second.  Each program is a loop over one kind of row, in a workgroup of 64
+ * invocations.  "alone" has one invocation.
  *
- * A size is a number of row executions: one row by one invocation.
+ * A size is a number of row executions.  One row executed by one invocation counts as one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"

@@ -29,9 +29,9 @@ enum { TABLE_LIMIT = 64, PARSE_LIMIT = 160 };
 
 typedef struct bench {
   vyre_module *module; /* reused, so that its memory is allocated */
-  vyre_module *source; /* sealed, of source_rows */
+  vyre_module *source; /* sealed, with source_rows rows */
   uint32_t source_rows;
-  vyre_module *flat; /* sealed, of flat_rows, without control flow */
+  vyre_module *flat; /* sealed, with flat_rows rows, without control flow */
   uint32_t flat_rows;
   vyre_bytes text;   /* of source */
   vyre_bytes file;   /* of source, VIR0 */
@@ -140,7 +140,7 @@ number_rows(bench *b, uint32_t rows)
     b->scratch[row] = row;
 }
 
-/* Prepares to write the source to `out` again. */
+/* Prepares the source, and empties `out` so that a writer can fill it again. */
 static void
 need_empty(bench *b, uint32_t rows, vyre_bytes *out)
 {
@@ -148,7 +148,7 @@ need_empty(bench *b, uint32_t rows, vyre_bytes *out)
   out->size = 0;
 }
 
-/* Prepares to read into the module again. */
+/* Prepares the source, and clears the module so that a reader can fill it again. */
 static void
 need_cleared(bench *b, uint32_t rows)
 {
@@ -201,7 +201,7 @@ analyze(const bench *b, uint32_t analysis)
 }
 
 CASE(vir0_write, need_empty(b, rows, &b->file), bench_check(vyre_vir0_write(b->source, NULL, 0, &b->file)))
-/* with all checks, and the verifier's */
+/* The reader makes all its checks, and then runs the verifier. */
 CASE(vir0_read, need_cleared(b, rows), bench_check(vyre_vir0_read(b->module, b->file.data, b->file.size, "bench.vir0", NULL, 0)))
 CASE(verify, need_source(b, rows), verify(b))
 CASE(versions, need_source(b, rows), analyze(b, VYRE_VERSIONS))

@@ -59,7 +59,7 @@ stop_live(setup *s)
 
 /* ---- the ways: each runs `count` items to their end, and returns the nanoseconds ------------------------------------------- */
 
-/* Publishes the items.  Waits for the last by its ticket, and for the others by a drain. */
+/* Publishes the items to a live kernel.  Waits for the last item by its ticket, and for the others by a drain. */
 static uint64_t
 live(setup *s, uint32_t count)
 {
@@ -78,7 +78,8 @@ live(setup *s, uint32_t count)
   return clock_now() - start;
 }
 
-/* Launches all items once, with existing buffers: uploads published slots and reads the results. */
+/* Publishes `count` items to the mirror and runs them by one launch.  Uses existing buffers.  Returns the nanoseconds, with the
+ * upload of the slots and the readback of the results. */
 static uint64_t
 launch(setup *s, uint32_t count)
 {
@@ -263,7 +264,7 @@ print_start_and_stop(setup *s)
 
 /* ---- the kernel ------------------------------------------------------------------------------------------------------------ */
 
-/* Returns the rows of the sealed module, before and after the passes. */
+/* Returns the number of rows of the module before the passes.  Stores the number after the passes in *out_after. */
 static uint32_t
 rows_of(const vyre_pipeline *pipeline, vyre_mega_build build, bool is_together, uint32_t *out_after)
 {

@@ -7,7 +7,7 @@
  * pipeline does not grow linearly.  The baseline is a copy loop over as many rows of 44 bytes: the cost of memory alone.
  *
  * With files, the default pipelines run over each file in turn, in one module that is cleared.  Times are relative to the
- * imported rows, and each pass has its share.
+ * imported rows, and the share of each pass is printed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -77,7 +77,7 @@ PIPELINES(FUNCTIONS)
 
 /* ---- real shaders -------------------------------------------------------------------------------------------------------- */
 
-/* Returns the pipeline's nanoseconds over all files.  Stores the rows before and after it. */
+/* Returns the nanoseconds of the pipeline, summed over all files.  Stores the sums of the rows before and after the pipeline. */
 static uint64_t
 run_files(bench *b, const vyre_bytes *files, const char **names, int count, const vyre_pipeline *pipeline, vyre_report *report,
           uint64_t rows[2])
@@ -99,7 +99,7 @@ run_files(bench *b, const vyre_bytes *files, const char **names, int count, cons
   return time;
 }
 
-/* Prints the share of each pass in the whole, of wall time, because the manager's report has no other. */
+/* Prints the share of each pass in the wall time of the pipeline.  The manager's report has no processor time. */
 static void
 print_shares(bench *b, const vyre_bytes *files, const char **names, int count, const vyre_pipeline *pipeline, uint32_t rounds)
 {

@@ -20,13 +20,13 @@ const char bench_name[] = "bench-phases";
 
 enum { SMALL = 1000, FORMS = 4 };
 
-static const uint32_t threads[FORMS] = {0, 1, 2, 0}; /* of the phases; 0 for plain C */
+static const uint32_t threads[FORMS] = {0, 1, 2, 0}; /* threads of the phases; 0 for plain C */
 static vyre_device *devices[FORMS];
 
 /* The passes with both forms, and shash, which has phases only. */
 static const char *const passes[] = {"canon", "cf", "pm", "shash", "cid", "dce", "simplify"};
 
-/* Returns the nanoseconds.  Stores the resulting module in `out` unless it is NULL. */
+/* Runs a pass in one form and returns the nanoseconds.  Appends the resulting module to `out` unless `out` is NULL. */
 static uint64_t
 run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t form,
          vyre_bytes *out)
@@ -38,7 +38,7 @@ run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_
   return time;
 }
 
-/* Returns whether all forms produce the same module. */
+/* Returns whether plain C and the phases produce the same module. */
 static bool
 compare_forms(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program)
 {

@@ -43,7 +43,7 @@ static form forms[] = {{.name = "plain C"},
                        {.name = "A/A: plain C"}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* The first does almost nothing. */
+/* Pipelines.  The first one does almost nothing. */
 static const char *const pipelines[] = {"limits", "canon", "canon,cf,pm", "shash,cid", "simplify,dce"};
 
 static uint64_t
@@ -54,7 +54,7 @@ run(const vyre_registry *registry, vyre_module *module, const char *text, uint32
   return bench_run_pipeline(registry, module, text, &how, clock_now);
 }
 
-/* Returns the number of names after that word in the lines of the schedule. */
+/* Returns the number of names that follow `word` in the lines of the schedule. */
 static uint64_t
 columns_in(const char *schedule, const char *word)
 {
@@ -65,7 +65,7 @@ columns_in(const char *schedule, const char *word)
   return columns;
 }
 
-/* Returns the bytes of columns in that direction, with the pipeline as one sequence. */
+/* Returns the bytes of columns that the pipeline moves as one sequence.  `word` is the direction in the schedule. */
 static uint64_t
 least_bytes(const vyre_registry *registry, const char *text, uint32_t rows, const char *word)
 {

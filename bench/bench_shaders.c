@@ -1,13 +1,13 @@
-/* Compares vyre with libSPIRV-Tools-opt on shaders, in one process.  Measures the size of the output, and interleaved times of
- * import, passes and export against the peer's parse, like passes and emit.
+/* Compares vyre with libSPIRV-Tools-opt on shaders, in one process.  Measures the size of the output, and the times of both in
+ * turns: vyre's import, passes and export, and the peer's parser, comparable passes and emitter.
  *
  *   bench-shaders [-passes=PIPELINE] [-rounds=N] [-each] [-ops] [-batch=N] FILE.spv|FILE.comp ...
  *
- * Sizes are instructions and lanes (reduction.c): of each shader with -each, by instruction with -ops.  Times are medians over
- * the rounds of the sum over all files, none with -rounds=0.  One module is cleared for each file and the passes are loaded
- * once, as in a program that optimizes many.  Modules that vyre or a peer refuses are counted and not compared.  -batch reads
- * the files repeatedly into one table of up to N programs, seals it once, and writes each program.  The A/A line compares vyre
- * with itself and shows the noise.
+ * Sizes are instructions and lanes (reduction.c): of each shader with -each, by instruction with -ops.  A time is the sum over
+ * all files, as the median over the rounds.  -rounds=0 measures no times.  One module is cleared for each file and the passes
+ * are loaded once, as in a program that optimizes many shaders.  Modules that vyre or a peer refuses are counted and not
+ * compared.  -batch reads the files repeatedly into one table of up to N programs, seals the table once, and writes each
+ * program.  The A/A line compares vyre with itself and shows the noise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -114,7 +114,7 @@ run_kind(int kind, vyre_module *module, const shader *shaders, size_t count, con
   }
 }
 
-/* Runs a kind three times to warm up caches and heap, and then measures it once. */
+/* Runs a kind three times to warm up caches and heap, and then once more.  Returns the nanoseconds of the last run. */
 static uint64_t
 time_kind(int kind, vyre_module *module, const shader *shaders, size_t count, const vyre_pipeline *pipeline)
 {
@@ -128,7 +128,7 @@ time_kind(int kind, vyre_module *module, const shader *shaders, size_t count, co
   return end - start;
 }
 
-/* Prints the medians over the rounds, in nanoseconds for an instruction in a body. */
+/* Prints the medians of the parts over the rounds, in nanoseconds for each instruction of a function body. */
 static void
 print_parts(vyre_module *module, const shader *shaders, size_t count, unsigned rounds, size_t body)
 {

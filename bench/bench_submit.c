@@ -91,7 +91,7 @@ up_copy_down(const setup *s, vyre_timing *timing)
   submit(s, true, 1, true, timing);
 }
 
-/* Begins several submissions before waiting for the first.  Times are of one of them. */
+/* Begins several submissions before waiting for the first.  The timing is that of one submission. */
 static void
 in_flight(const setup *s, vyre_timing *timing)
 {
@@ -162,7 +162,7 @@ free_buffers(setup *s)
   free(s->steps);
 }
 
-/* Times of all rounds, and the shares of the last one. */
+/* Times of all rounds, and the host's and the device's shares of the last round. */
 typedef struct measured {
   uint64_t times[BENCH_MOST_ROUNDS];
   vyre_timing last;

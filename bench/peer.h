@@ -14,9 +14,9 @@ extern "C" {
 
 typedef enum peer_passes {
   PEER_NONE, /* parse and emit */
-  PEER_LIKE, /* the like of default<O2>: inlining, SSA, simplification, constants, redundancy, loop invariants, branches, dead code
-              */
-  PEER_O,    /* -O, its own choice of passes */
+  PEER_LIKE, /* passes comparable to default<O2>: inlining, SSA, simplification, constants, redundancy, loop invariants, branches,
+                dead code */
+  PEER_O,    /* -O: the peer's own choice of passes */
 } peer_passes;
 
 /* Receives the result.  The words are valid only during the call. */

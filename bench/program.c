@@ -1,4 +1,4 @@
-/* The generated program for benchmarks of the table and of passes.
+/* Generates the program that the benchmarks of the IR table and of passes measure.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "program.h"
@@ -59,7 +59,7 @@ grow_value(grower *g)
     return vyre_build_select(&g->b, vyre_build_binary(&g->b, VYRE_OP_flt, x, y), x, y);
   case 3:
     return vyre_build(&g->b, VYRE_OP_fma, F32, 0, 0, 0, x, y, any_value(g));
-  case 4: /* can be folded */
+  case 4: /* an operation on constants, which can be folded */
     x = vyre_build_const(&g->b, F32, 0x3f800000u + next_random(g, 4096));
     return vyre_build_imm(&g->b, ops[next_random(g, 3)], x, 0x40000000u);
   case 5:

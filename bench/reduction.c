@@ -60,7 +60,7 @@ is_free(uint32_t op)
          (op >= OP_LOOP_MERGE && op <= OP_BRANCH) || (op >= OP_RETURN && op <= OP_UNREACHABLE);
 }
 
-/* Data of an id: a type's lanes and pointee; a value's type; a constant's bits. */
+/* Facts about an id.  Types have lanes and a pointee, values have a type, and constants have bits. */
 typedef struct meaning {
   uint32_t lanes, points_to, type, bits;
 } meaning;
@@ -115,7 +115,7 @@ reduction_measure(reduction *r, size_t at, reduction_form form, const uint32_t *
   meaning *of = calloc(bound, sizeof *of);
   uint8_t *kinds = malloc(UINT16_MAX);
   bool inside = false;
-  uint32_t debug = 0; /* id of the imported debug instructions */
+  uint32_t debug = 0; /* id of the imported NonSemantic instruction set, 0 if there is none */
   memset(size, 0, sizeof *size);
   for (uint32_t id = 0; id < bound; id++)
     of[id].lanes = 1;
@@ -197,7 +197,7 @@ print_sums(const reduction *r, reduction_form peer)
          its->lanes, change(before->lanes, its->lanes), helped, equal, worse, refused);
 }
 
-/* Prints the shaders for which vyre has the most lanes more than the peer, worst first. */
+/* Prints the shaders for which vyre's lanes exceed the peer's by the most, worst first. */
 static void
 print_worst(const reduction *r, reduction_form peer)
 {

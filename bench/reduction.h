@@ -1,4 +1,4 @@
-/* Sizes of shaders before, after vyre, and after each peer: for each shader, in sum, and by instruction.
+/* Compares the sizes of shaders: as given, after vyre, and after each peer.  Prints them by shader, in sum, and by instruction.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BENCH_REDUCTION_H
@@ -12,8 +12,8 @@
 typedef enum reduction_form {
   REDUCTION_BEFORE,
   REDUCTION_VYRE,
-  REDUCTION_LIKE, /* PEER_LIKE */
-  REDUCTION_O,    /* PEER_O */
+  REDUCTION_LIKE, /* output of the peer's PEER_LIKE */
+  REDUCTION_O,    /* output of the peer's PEER_O */
   REDUCTION_FORMS,
 } reduction_form;
 

@@ -56,7 +56,7 @@ fail_pipeline_file(vyre_status why)
   return vyre_status_add_fix(why, VYRE_CODE_USAGE, "name a file with the text of a pipeline in -passes=@FILE or -passes-file=FILE");
 }
 
-/* Replaces each name by the pass's canonical name.  Numbers of runs stay. */
+/* Replaces each pass name by the canonical name.  Numbers of runs stay unchanged. */
 static vyre_status
 find_names(const tool *t, const char *option, name_list *names)
 {
@@ -184,7 +184,7 @@ only_prints(const tool_options *o)
   return o->help || o->version || o->list_passes || o->help_pass || o->print_pipeline || o->print_schedule || o->list_inputs;
 }
 
-/* Parses the command line, which a personality translates first, for the run with that index. */
+/* Lets the personality translate the command line for run `index`, and parses the result. */
 static int
 parse_arguments(int *argc, char ***argv, uint32_t run, personality_line *line, tool_options *out)
 {
@@ -198,7 +198,7 @@ parse_arguments(int *argc, char ***argv, uint32_t run, personality_line *line, t
   return tool_complain(options_parse(*argc, *argv, line->origins.names, out));
 }
 
-/* Frees the state, except the personality's line. */
+/* Frees the tool's state, except the command line of the personality. */
 static void
 free_tool(tool *t)
 {
@@ -236,7 +236,7 @@ print_summary(const summary *s)
   fputs(" generated.\n", stderr);
 }
 
-/* Executes a command line, or the run of it with that index.  Returns the exit code, and adds to *sums. */
+/* Executes a command line, or run `index` of a command line with several runs.  Returns the exit code, and adds to *sums. */
 static int
 run_command(int argc, char **argv, uint32_t run, summary *sums)
 {

@@ -131,7 +131,7 @@ check_input(const vyre_module *module, const source *from, const vyre_pipeline_o
   return vyre_status_note(status, "as read from '%s'", from->path);
 }
 
-/* Replaces the module by the result of SPIRV-Tools, for -spirv-tools and -spirv-tools-after. */
+/* Replaces the module by the result of SPIRV-Tools, for the options -spirv-tools... */
 static vyre_status
 apply_spirv_tools(const name_list *flags, const char *what, const source *from, vyre_bytes *module)
 {
@@ -181,7 +181,7 @@ process_read_input(const process *p, vyre_module *module, work *w, source *from)
   VYRE_TRY(status);
   watch.inner_wall = glslang;
   vyre_report_stop(w->report, &watch);
-  if (glslang && w->report) /* reading begins with it */
+  if (glslang && w->report) /* the time of reading starts with glslang */
     vyre_report_add_time(w->report, "glslang", watch.wall, glslang);
   if (!p->options->variants.count)
     VYRE_TRY(specialize(p->options, 0, module, from->path));
@@ -312,12 +312,20 @@ static vyre_status export(const process *p, const vyre_module *module, work *w, 
 static vyre_status
 check_warnings(const source *from)
 {
-  if (from->options->short_messages && from->errors) /* of warnings */
+  if (from->options->short_messages && from->errors) /* with -Werror, the errors include warnings */
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the shader has errors\nFix: correct the shader as the messages say", from->path);
   if (!from->options->forbids_warnings || !from->warnings)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: -Werror makes %u warning%s an error\nFix: mend the shader, or leave out -Werror",
                     from->path, from->warnings, from->warnings == 1 ? "" : "s");
+}
+
+/* Returns whether the output is the SPIR-V of the input, or the SPIR-V that its text was compiled to. */
+static bool
+has_same_bytes(const work *w, const source *from)
+{
+  const vyre_bytes *words = w->kind == VYRE_INPUT_SPIRV ? &from->bytes : &from->words;
+  return words->size && words->size == w->output.size && memcmp(words->data, w->output.data, words->size) == 0;
 }
 
 vyre_status
@@ -327,6 +335,8 @@ process_make_output(const process *p, const vyre_module *module, work *w, const 
   vyre_stopwatch_start(&watch, NULL, "(export)");
   const vyre_source input = {.path = from->path, .kind = w->kind, .diagnostics = from->diagnostics};
   VYRE_TRY(export(p, module, w, from));
+  if (has_same_bytes(w, from))
+    VYRE_TRY(apply_spirv_tools(&p->options->spirv_tools_copied, "output of", from, &w->output));
   VYRE_TRY(apply_spirv_tools(&p->options->spirv_tools_after, "output of", from, &w->output));
   VYRE_TRY(compiled_finish(p->options, &input, &w->output));
   vyre_report_stop(w->report, &watch);
@@ -360,7 +370,7 @@ process_keep_cached(const process *p, const work *w, const source *from)
     output_cache_keep(p->cache, &now, w);
 }
 
-/* Makes an output that needs no table.  *out_done is whether it was one. */
+/* Makes an output that needs no IR table.  Sets *out_done if the output is of this kind. */
 static vyre_status
 write_compiled(const process *p, work *w, source *from, bool *out_done)
 {
@@ -425,7 +435,7 @@ process_alone(const process *p, vyre_module *module, work *w, source *from)
   }
   w->errors = from->errors;
   w->warnings = from->warnings;
-  if (p->options->short_messages && from->errors && w->status) { /* the short messages are enough */
+  if (p->options->short_messages && from->errors && w->status) { /* the short messages replace the text of the status */
     w->reported_code = (int)vyre_status_code(w->status);
     vyre_status_free(w->status);
     w->status = VYRE_OK;

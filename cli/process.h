@@ -20,7 +20,7 @@ typedef struct work {
   const char *path;                            /* borrowed */
   vyre_report *report;                         /* owned, NULL without reports */
   vyre_bytes said, output, notes[NOTE__COUNT]; /* said: messages */
-  uint32_t variant;                            /* its index among the variants, 0 without them */
+  uint32_t variant;                            /* index of the input's variant, 0 without -variants */
   vyre_input_kind kind;
   vyre_status status;
   uint32_t errors, warnings; /* messages about the input */

@@ -19,9 +19,9 @@ typedef struct source {
   vyre_bytes *said;    /* for process_print */
   vyre_bytes *remarks; /* borrowed from the work, NULL without -remarks */
   vyre_bytes *page;    /* borrowed from the work, NULL without -html */
-  vyre_bytes words;    /* the SPIR-V that its text was compiled to; with a driver, its SPIR-V in the host's byte order */
+  vyre_bytes words;    /* the SPIR-V compiled from the input's text; with a driver, the input's SPIR-V in the host's byte order */
   output_key key;
-  uint32_t warnings, errors; /* printed ones */
+  uint32_t warnings, errors; /* numbers of printed messages */
   bool is_shown;             /* whether the last message that is not a note is printed */
 } source;
 
@@ -41,7 +41,7 @@ VYRE_MUST_USE vyre_status process_run_passes(const process *p, vyre_module *modu
 VYRE_MUST_USE vyre_status process_make_output(const process *p, const vyre_module *module, work *w, const source *from);
 /* Keeps the output in the cache, unless a file has changed since it was read. */
 void process_keep_cached(const process *p, const work *w, const source *from);
-/* Prints a heading with the name of the input before what passes print. */
+/* Prints a heading with `what` and the name of the input, which precedes the output of passes.  `said` as in process_print. */
 void process_print_heading(const process *p, const char *what, const char *path, vyre_bytes *said);
 /* Processes an input that is not in a batch, with an empty module.  The work receives the result or the error. */
 void process_alone(const process *p, vyre_module *module, work *w, source *from);

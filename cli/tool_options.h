@@ -33,7 +33,7 @@ typedef struct tool_options {
       *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *variants_file,
       *glsl_version, *hlsl_model, *msl_version, *msl_platform, *words, *variable, *print_spirv, *print_name, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* pass_timeout in seconds, 0 without a limit */
-  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, spirv_tools, spirv_tools_after, bind,
+  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, spirv_tools, spirv_tools_copied, spirv_tools_after, bind,
       inputs;
   option_glsl glsl;
   option_device on;
@@ -47,7 +47,7 @@ typedef struct tool_options {
   uint32_t threads;               /* from jobs: 1 to MOST_THREADS */
   uint32_t sweepers;              /* from phase_threads: 1 to MOST_THREADS */
   uint32_t batch_most;            /* from batch: the most inputs of one module, 1 without -batch */
-  run_choice runs;                /* from opt_bisect and skip_pass */
+  run_choice runs;                /* the pass runs that are executed, from opt_bisect and skip_pass */
   bool list_runs;                 /* opt_bisect is "list" */
   bool in_place, freeze_spec, is_verbose, prints_warnings, hides_warnings, forbids_warnings;
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,

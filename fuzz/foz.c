@@ -1,5 +1,5 @@
-/* Fuzz target: Fossilize archives.  Each module of an archive is read or refused.  The modules that were read are written in each
- * other's places, and the new archive is read again.
+/* Fuzz target: Fossilize archives.  Each module of an archive is read or refused.  A new archive exchanges the modules that were
+ * read, and is read again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -17,7 +17,7 @@ other(const vyre_bytes *read, uint32_t count, uint32_t k)
   return &read[(k + 1) % count];
 }
 
-/* Every entry that has a module that was read becomes the next one's. */
+/* Writes an archive in which entry k of `entries` has the module of the next one, and reads the archive again. */
 static void
 write_others(const foz *archive, const vyre_bytes *read, const uint32_t *entries, uint32_t count)
 {

@@ -1,6 +1,6 @@
 /* Helpers of the fuzz targets: see fuzz.h.
  *
- * Limits: programs of more than 64 invocations a workgroup are not interpreted; each invocation has 4096 steps.
+ * Limits: Programs with more than 64 invocations in a workgroup are not interpreted.  Each invocation executes at most 4096 steps.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -76,7 +76,7 @@ fuzz_module(unsigned k)
   return modules[k];
 }
 
-/* ---- everything that takes a module ------------------------------------------------------------------------------------- */
+/* ---- functions that take a module --------------------------------------------------------------------------------------- */
 
 static void
 require_verified(const vyre_module *module, const char *what)
@@ -100,7 +100,7 @@ interpret(const vyre_module *module, uint32_t program)
   for (uint32_t row = v->first[program]; row && dispatch.binding_count < MOST_BINDINGS; row = v->next[row]) {
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(v->imm_hi[row]) > VYRE_SPACE_PUSH)
       continue;
-    size_t bytes = (size_t)vyre_type_get(module, v->imm[row]).size + 64; /* 64: elements of a runtime array */
+    size_t bytes = (size_t)vyre_type_get(module, v->imm[row]).size + 64; /* 64 bytes are for elements of a runtime array */
     if (bytes > MOST_BUFFER)
       break;
     bindings[dispatch.binding_count] = (vyre_binding){{row}, malloc(bytes), bytes, 0};
@@ -125,7 +125,7 @@ show(void *user, const vyre_diagnostic *diagnostic)
   fprintf(stderr, "%s\n", text);
 }
 
-/* Prints `module`, parses that into another, which must verify. */
+/* Prints `module` to `out` and parses the text into module number `k`, which must verify.  Returns the parsed module. */
 static const vyre_module *
 parse_printed(const vyre_module *module, unsigned k, vyre_bytes *out)
 {
@@ -154,13 +154,13 @@ check_text(const vyre_module *module, bool canonical)
   vyre_bytes_free(&texts[1]);
 }
 
-/* Writes the module and reads that into another, which is written as the same bytes. */
+/* Writes the module as VIR0, reads the file into another module, and writes that module.  Both files must be equal. */
 static void
 check_vir0(const vyre_module *module)
 {
   vyre_bytes files[2] = {{0}, {0}};
   vyre_module *again = fuzz_module(1);
-  if (fuzz_allow(vyre_vir0_write(module, NULL, 0, &files[0]), "writing VIR0")) { /* it may nest too deep */
+  if (fuzz_allow(vyre_vir0_write(module, NULL, 0, &files[0]), "writing VIR0")) { /* the module may nest too deeply for VIR0 */
     fuzz_require(vyre_vir0_read(again, files[0].data, files[0].size, "written", NULL, 0), "reading what was written");
     fuzz_require(vyre_vir0_write(again, NULL, 0, &files[1]), "writing again");
     if (files[0].size != files[1].size || memcmp(files[0].data, files[1].data, files[0].size) != 0)
@@ -196,7 +196,7 @@ fuzz_exercise(const vyre_module *module, bool canonical)
   const vyre_pipeline_options options = {.verify_each = true, .check_changed = true};
   vyre_bytes words = {0};
   vyre_module *copy;
-  if (!fuzz_allow(vyre_module_clone(module, &copy), "cloning")) /* no memory */
+  if (!fuzz_allow(vyre_module_clone(module, &copy), "cloning")) /* memory may run out */
     return;
   require_verified(copy, "a clone");
   fuzz_require(vyre_module_seal(copy, NULL), "sealing again");
@@ -234,7 +234,7 @@ is_word(uint8_t c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '%' || c == '@';
 }
 
-/* A random token or line: [*from, *to). */
+/* Chooses a random token, or a line if `line` is set.  Stores its range [*from, *to). */
 static void
 pick(const uint8_t *data, size_t size, bool line, uint64_t *random, size_t *from, size_t *to)
 {
@@ -254,7 +254,7 @@ pick(const uint8_t *data, size_t size, bool line, uint64_t *random, size_t *from
   }
 }
 
-/* data[from, to) becomes a copy of `with`; 0: no room. */
+/* Replaces data[from, to) by a copy of `with`.  Returns the new size, or 0 if the result does not fit. */
 static size_t
 splice(uint8_t *data, size_t size, size_t capacity, size_t from, size_t to, const uint8_t *with, size_t length)
 {
@@ -281,13 +281,13 @@ fuzz_mutate_text(uint8_t *data, size_t size, size_t capacity, unsigned seed)
     size_t length = to - from < sizeof piece ? to - from : sizeof piece;
     memcpy(piece, data + from, length);
     size_t changed = 0;
-    if (what == 0 || what == 3) { /* drop it */
+    if (what == 0 || what == 3) { /* removes the piece */
       changed = splice(data, size, capacity, from, to, NULL, 0);
     } else {
       pick(data, size, what < 3, &random, &at, &end);
-      if (what == 1 || what == 4) /* copy it to before another */
+      if (what == 1 || what == 4) /* copies the piece before another piece */
         changed = splice(data, size, capacity, at, at, piece, length);
-      else /* over another */
+      else /* replaces another piece by the piece */
         changed = splice(data, size, capacity, at, end, piece, length);
     }
     size = changed ? changed : size;

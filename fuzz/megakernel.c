@@ -1,5 +1,6 @@
-/* Fuzz target: images of the megakernel.  The first byte chooses the buffer, and the other bytes are the image.  A function that
- * fails has written nothing.  An accepted image can be read to its end, and writing its parts again gives the same image.
+/* Fuzz target: images of the megakernel.  The first byte chooses the kind of buffer, and the other bytes are the image.  A
+ * function that fails writes no output.  An accepted image can be read to its end, and writing its parts again gives the same
+ * image.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -99,7 +100,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   if (size < 1)
     return 0;
-  unsigned char *image = malloc(size - 1 ? size - 1 : 1); /* aligned, and no byte beyond its end is there */
+  unsigned char *image = malloc(size - 1 ? size - 1 : 1); /* aligned, with no byte beyond the image */
   if (!image)
     return 0;
   memcpy(image, data + 1, size - 1);

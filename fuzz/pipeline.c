@@ -1,4 +1,4 @@
-/* Fuzz target: pipeline text.  A pipeline that was parsed is printed, parsed again and printed again: both texts are equal.
+/* Fuzz target: pipeline text.  A parsed pipeline is printed, parsed again and printed again.  Both texts must be equal.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -14,7 +14,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* A plugin with a parameter of each kind; its names are those of the lit tests' plugin. */
+/* A plugin with a parameter of each kind.  The names are those of the lit tests' plugin. */
 static const vyre_plugin *
 query(const vyre_host *host)
 {

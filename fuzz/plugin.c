@@ -1,10 +1,10 @@
-/* Fuzz target: plugin descriptors.  The input is a list of edits to a good descriptor: 4 bytes each, for the place
- * (2), the bit or value (1), and the new value (1).  A plugin that is added appears in the list, the help and a pipeline.  A plugin
- * that is refused does not change the registry.
+/* Fuzz target: plugin descriptors.  The input is a list of edits to a valid descriptor.  An edit has 4 bytes: the place (2), the
+ * bit to change or the kind of change (1), and the new value (1).  The passes of an accepted plugin appear in the list, the help
+ * and a pipeline.  A refused plugin does not change the registry.
  *
  * Pointers become texts or NULL, or are not changed, because no check can recognize an invalid pointer.  Counts stay within the
- * tables.  Each struct is in a block of exactly the greatest struct_size that is accepted, so that the address sanitizer
- * sees what is read beyond it.
+ * tables.  Each struct is in a block of exactly the greatest struct_size that is accepted, so that the address sanitizer reports
+ * reads beyond the struct.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -43,7 +43,7 @@ static const char *const texts[] = {"acme",
                                     "1.0",
                                     "acme.a-very-long-name"};
 
-/* The phases of a pass.  The plugin owns them, so they are not in blocks. */
+/* The phases of a pass are static tables, not blocks, because the registry does not copy them. */
 enum { MEMORIES = 4, PHASES = 2, STEPS = 4 };
 
 static uint32_t
@@ -146,7 +146,7 @@ is_within(size_t at, size_t from, size_t bytes)
 
 #define IN(type, field) is_within(at, offsetof(type, field), sizeof(((type *)0)->field))
 
-/* A pointer to a text, or NULL. */
+/* Sets the pointer to one of `texts`, or to NULL. */
 static void
 put_text(char *field, uint8_t value)
 {
@@ -167,7 +167,7 @@ put_count(char *field, uint8_t value, uint32_t most)
   memcpy(field, &count, sizeof count);
 }
 
-/* Of one of a pass's phases' tables; counts stay within them. */
+/* Changes a field of the phases of a pass, or an element of one of their tables.  Counts stay within the tables. */
 static void
 edit_phases(size_t at, uint8_t how, uint8_t value)
 {
@@ -203,7 +203,7 @@ edit_phases(size_t at, uint8_t how, uint8_t value)
   }
 }
 
-/* One edit, in one of: the plugin, a pass, the parameters, the list, the phases. */
+/* Makes an edit in the plugin, a pass, the list of passes, the phases or the parameters. */
 static void
 edit(blocks *b, const uint8_t bytes[4])
 {
@@ -245,7 +245,7 @@ edit(blocks *b, const uint8_t bytes[4])
   }
 }
 
-/* With a stride other than ours a pointer would be read from the middle of a parameter: so the fields are laid out again. */
+/* Moves the parameters to the edited stride.  Otherwise the registry would read a pointer from the middle of a parameter. */
 static void
 spread_params(blocks *b)
 {
@@ -261,7 +261,7 @@ spread_params(blocks *b)
   }
 }
 
-/* All that reads a registry: the passes that are there show up. */
+/* Calls the functions that read a registry.  Each registered pass must have help and parse as a pipeline. */
 static void
 use(const vyre_registry *registry)
 {
@@ -296,7 +296,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   fuzz_require(vyre_registry_list(registry, &before), "the list");
   vyre_origin origin = size && data[0] & 1 ? VYRE_ORIGIN_CORE : VYRE_ORIGIN_OUTSIDE;
   bool added = fuzz_allow(vyre_registry_add(registry, query, "fuzzed", origin), "adding");
-  for (uint32_t i = 0; i < PASSES; i++) /* the registry has copies */
+  for (uint32_t i = 0; i < PASSES; i++) /* the registry keeps copies of the structs */
     free(b.passes[i]);
   free(b.plugin);
   free(b.params);

@@ -32,7 +32,7 @@ goes_on(void *user, bool spins)
   return !spins && ++turns < MOST_TURNS;
 }
 
-/* As a driver launches it: within a device's limits. */
+/* Launches the kernel as a driver would.  Does nothing if the kernel exceeds the limits of a device. */
 static void
 launch(const ptx_kernel *kernel, uint64_t seed)
 {

@@ -1,6 +1,6 @@
-/* Fuzz target: rules.  Each rule that is read has types for which its constants can be computed, and makes a program cheaper.  The
- * rules compile to tables that are applied to a program with rows of all kinds.  Rules that are printed and read again are the
- * same.
+/* Fuzz target: rules.  Each accepted rule has types for which its constants can be computed, and makes a program cheaper.  The
+ * rules compile to tables, which are applied to a program with rows of all kinds.  Printed rules that are read again must equal
+ * the first rules.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

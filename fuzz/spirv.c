@@ -1,5 +1,5 @@
 /* Fuzz target: SPIR-V.  A module that is read and verifies is passed to every function that takes a module.  If spirv-val accepts
- * the input, then importing succeeds, the module verifies, and spirv-val accepts the exported module.
+ * the input, the import must succeed, the module must verify, and spirv-val must accept the exported module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -13,7 +13,8 @@
 
 #define MOST_IDS 4096u
 
-/* Whether spirv-val accepts it, by Vulkan's rules or by SPIR-V's alone; `out`: its message, a warning too, freed by the caller. */
+/* Returns whether spirv-val accepts the words by `rules`, those of Vulkan or those of SPIR-V alone.  Stores the message, which may
+ * be a warning, in *out.  The caller frees the message. */
 static bool
 is_valid(spv_target_env rules, const void *words, size_t size, spv_diagnostic *out)
 {
@@ -26,7 +27,7 @@ is_valid(spv_target_env rules, const void *words, size_t size, spv_diagnostic *o
   return spvValidate(*context, &binary, out) == SPV_SUCCESS;
 }
 
-/* A module that spirv-val accepts must be read, if only to go out word for word; but memory may run out. */
+/* Returns whether the import succeeds.  Aborts if the import refuses a module that spirv-val accepts, unless memory ran out. */
 static bool
 is_read(vyre_module *module, const uint8_t *data, size_t size)
 {
@@ -81,7 +82,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   return 0;
 }
 
-/* The starts of up to MOST_IDS instructions.  Returns how many. */
+/* Stores the word offsets of up to MOST_IDS instructions in `starts`.  Returns their number. */
 static size_t
 scan(const uint32_t *words, size_t count, uint32_t starts[MOST_IDS])
 {
@@ -91,7 +92,7 @@ scan(const uint32_t *words, size_t count, uint32_t starts[MOST_IDS])
   return found;
 }
 
-/* Changes an operand, or drops, copies or exchanges an instruction. */
+/* Changes operands or opcodes, and removes or copies instructions. */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed)
 {
@@ -110,11 +111,11 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned se
     if (at + length > count)
       break;
     switch (fuzz_random(&random, 8)) {
-    case 0: /* drop it */
+    case 0: /* removes the instruction */
       memmove(words + at, words + at + length, (count - at - length) * 4);
       count -= length;
       break;
-    case 1: { /* copy it */
+    case 1: { /* copies the instruction before another instruction */
       uint32_t copy[64];
       if (length > 64 || (count + length) * 4 > capacity || count + length > sizeof words / 4)
         break;
@@ -124,10 +125,10 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned se
       count += length;
       break;
     }
-    case 2: /* another opcode */
+    case 2: /* uses the opcode of another instruction */
       words[at] = (words[at] & 0xffff0000u) | (words[to] & 0xffffu);
       break;
-    case 3: /* a small number */
+    case 3: /* stores a small number in an operand */
       if (length > 1)
         words[at + 1 + fuzz_random(&random, (uint32_t)length - 1)] = fuzz_random(&random, 40);
       break;
@@ -135,7 +136,7 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned se
       if (length > 1)
         words[at + 1 + fuzz_random(&random, (uint32_t)length - 1)] ^= 1u << fuzz_random(&random, 32);
       break;
-    default: /* an id, or a word that is an id elsewhere */
+    default: /* stores an id, or the first operand of another instruction, in an operand */
       if (length > 1)
         words[at + 1 + fuzz_random(&random, (uint32_t)length - 1)] =
             fuzz_random(&random, 2) && to + 1 < count ? words[to + 1] : fuzz_random(&random, words[3] ? words[3] : 1);

@@ -1,6 +1,6 @@
-/* Fuzz target: tables with words changed.  The input is the number of a base program (2 bytes) and a list of changes, 8 bytes each:
- * column (1), kind of change (1), row (2), value (4).  The verifier terminates.  A module that it accepts is passed to every
- * function that takes one.  A module that it refuses is printed and sealed; if sealing succeeds, it is verified again.
+/* Fuzz target: IR tables with changed words.  The input is the number of a base program (2 bytes) and a list of changes of 8 bytes
+ * each: column (1), kind of change (1), row (2), value (4).  The verifier must terminate.  A module that the verifier accepts is
+ * passed to every function that takes a module.  A refused module is printed and sealed, and verified again if sealing succeeds.
  *
  * Base programs are the .vir files of the folder VYRE_FUZZ_BASES (environment), by default the text corpus of the build, sorted
  * by name.  Files that do not verify are left out.
@@ -63,7 +63,7 @@ change(const vyre_view *v, const uint8_t bytes[8])
 {
   const uint32_t *const columns[] = {v->op,  v->imm,    v->imm_hi, v->a,    v->b,     v->c,   v->op,
                                      v->imm, v->parent, v->prev,   v->next, v->first, v->last};
-  uint32_t *column = (uint32_t *)columns[bytes[0] % (sizeof columns / sizeof columns[0])]; /* the view is read only for others */
+  uint32_t *column = (uint32_t *)columns[bytes[0] % (sizeof columns / sizeof columns[0])]; /* not const in the module */
   uint32_t row = ((uint32_t)bytes[2] | (uint32_t)bytes[3] << 8) % v->rows, value;
   memcpy(&value, bytes + 4, sizeof value);
   switch (bytes[1] % 8) {
@@ -82,21 +82,22 @@ change(const vyre_view *v, const uint8_t bytes[8])
   case 4:
     column[row] += value % 3 - 1;
     break;
-  case 5: /* another row's */
+  case 5: /* uses the word of another row */
     column[row] = column[value % v->rows];
     break;
-  case 6: /* the opcode alone */
+  case 6: /* changes only the opcode */
     column = (uint32_t *)v->op;
     column[row] = (column[row] & 0xffff0000u) | value % VYRE_OP__COUNT;
     break;
-  default: /* the type alone */
+  default: /* changes only the type */
     column = (uint32_t *)v->op;
     column[row] = (column[row] & 0xff00ffffu) | value % 60 << 16;
     break;
   }
 }
 
-/* Moves the last row where it is: the table is as it was, but counts as neither sealed nor uniquely named. */
+/* Unlinks the last row and inserts it at the end of its region.  The module then counts as not sealed and its names as not
+ * unique. */
 static void
 unseal(vyre_module *module)
 {
@@ -106,7 +107,7 @@ unseal(vyre_module *module)
   vyre_row_insert(module, row, region, VYRE_NONE);
 }
 
-/* Whether the verifier accepts it; if not, its errors were printed. */
+/* Returns whether the verifier accepts the module.  Otherwise formats the errors. */
 static bool
 accepted(const vyre_module *module)
 {

@@ -1,5 +1,5 @@
-/* Fuzz target: `.vir` text.  A module that is parsed and verifies is printed, parsed again and printed again: both texts are
- * equal.  The module is also passed to every other function that takes one.
+/* Fuzz target: `.vir` text.  A module that parses and verifies is printed, parsed again and printed again.  Both texts must be
+ * equal.  The module is also passed to every other function that takes a module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

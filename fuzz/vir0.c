@@ -1,6 +1,6 @@
-/* Fuzz target: VIR0 files.  Each input is read as it is, and again with the hashes and the size that it should have, so that
- * the checks after them are tried too.  An accepted file goes through everything that takes a module; a refused one leaves an
- * empty module.
+/* Fuzz target: VIR0 files.  Each input is read as it is, and again with correct hashes and sizes, so that the reader reaches the
+ * later checks.  The module of an accepted file is passed to every function that takes a module.  A refused file leaves an empty
+ * module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -15,7 +15,7 @@
 
 #define MOST_SECTIONS 64u
 
-/* The header and the section table of a file that has room for them; NULL: it has none. */
+/* Copies the header to *header and returns the section table, or NULL if the file is too short for them. */
 static vyre_vir0_section *
 sections_of(uint8_t *data, size_t size, vyre_vir0_header *header)
 {
@@ -24,10 +24,10 @@ sections_of(uint8_t *data, size_t size, vyre_vir0_header *header)
   memcpy(header, data, sizeof *header);
   if (header->sections > MOST_SECTIONS || size < sizeof *header + header->sections * sizeof(vyre_vir0_section))
     return NULL;
-  return (vyre_vir0_section *)(void *)(data + sizeof *header); /* data is a block of its own, or libFuzzer's */
+  return (vyre_vir0_section *)(void *)(data + sizeof *header); /* aligned, because `data` begins an allocated block */
 }
 
-/* Sets the hashes and the size as a writer would. */
+/* Sets the hashes and the sizes that a writer would write. */
 static void
 mend(uint8_t *data, size_t size)
 {
@@ -80,7 +80,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   return 0;
 }
 
-/* A word of a section: a small number, another word, one more or less, a bit. */
+/* Changes a word of a section to a small number or to another word, or changes the word by one or by a bit. */
 static void
 change_word(uint8_t *data, size_t size, const vyre_vir0_section *section, uint64_t *random)
 {
@@ -96,7 +96,7 @@ change_word(uint8_t *data, size_t size, const vyre_vir0_section *section, uint64
     word = fuzz_random(random, 16);
     break;
   case 1:
-    word = fuzz_random(random, words + 1); /* of a column: a row, or one too many */
+    word = fuzz_random(random, words + 1); /* in a column: an existing row, or the first row that does not exist */
     break;
   case 2:
     word = other;
@@ -108,13 +108,13 @@ change_word(uint8_t *data, size_t size, const vyre_vir0_section *section, uint64
     word ^= 1u << fuzz_random(random, 32);
     break;
   default:
-    word = fuzz_random(random, 2) ? UINT32_MAX : (word & 0xffff0000u) | (other & 0xffffu); /* another op, the type kept */
+    word = fuzz_random(random, 2) ? UINT32_MAX : (word & 0xffff0000u) | (other & 0xffffu); /* another op with the same type */
     break;
   }
   memcpy(at, &word, 4);
 }
 
-/* Words of sections and of the section table; now and then libFuzzer's own mutation. */
+/* Changes words of sections or of the section table.  Sometimes uses libFuzzer's own mutation instead. */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed)
 {

@@ -1,4 +1,4 @@
-/* Names of numbers.
+/* Finds the values of named numbers, such as op.add and kind.f32.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernel.h"

@@ -15,8 +15,8 @@ typedef struct checker {
   const vyre_view *v;
   kernel_function *phase;
   uint64_t written;                     /* names whose own element the phase writes */
-  uint64_t scattered, loose;            /* loose: ... to rows that need not have their turn after the row at hand */
-  uint32_t scatters[KERNEL_MOST_NAMES]; /* the op by which, of each name */
+  uint64_t scattered, loose;            /* names that it scatters to; loose: at rows that may be visited before the current row */
+  uint32_t scatters[KERNEL_MOST_NAMES]; /* by name: the atomic op that scatters to it */
   bool good;
 } checker;
 
@@ -151,7 +151,7 @@ visited_earlier(vyre_direction direction)
                                               : REACH_OWN;
 }
 
-/* Notes a load, to decide later whether programs are independent. */
+/* Records a load in the phase's sets, which later decide whether programs are independent.  `ways` are those of the index. */
 static void
 note_load(checker *k, const access *at, uint8_t ways)
 {
@@ -197,7 +197,7 @@ is_forbidden(const checker *k, uint32_t row, uint32_t op)
          (VYRE_ROW_FLAGS(k->v->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) != 0;
 }
 
-/* Floats are computed otherwise on each device, and not every device has narrow integers. */
+/* Refuses floats, whose results differ between devices, and narrow integers, which some devices lack. */
 static bool
 is_for_every_device(uint32_t type)
 {
@@ -227,7 +227,7 @@ check_rows(checker *k, bool note)
   }
 }
 
-/* Notes the steps that the contract proves to be in bounds. */
+/* Records the steps that the contract proves to be in bounds. */
 static void
 note_bounds(const kernel_reach *reach, char *in_bounds)
 {
@@ -282,7 +282,7 @@ kernel_check(kernel_expansion *expansion, const vyre_module *module)
   const vyre_view *v = vyre_module_view(module);
   checker k = {.expansion = expansion, .file = expansion->file, .v = v, .good = true};
   VYRE_TRY(kernel_reach_create(expansion->file, module, &k.reach));
-  vyre_status status = vyre_bytes_append(&expansion->in_bounds, k.reach.ways, v->rows); /* as many zeros */
+  vyre_status status = vyre_bytes_append(&expansion->in_bounds, k.reach.ways, v->rows); /* allocates; the bytes are still zero */
   uint32_t function = 0;
   for (uint32_t program = status ? 0 : v->first[0]; program; program = v->next[program]) {
     kernel_reach_program(&k.reach, program);

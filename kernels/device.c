@@ -1,4 +1,4 @@
-/* Kernels for devices: the programs around phases, with all columns in one buffer.
+/* Creates kernels for devices from the programs around phases.  All columns are in one buffer.
  *
  * A step into a column becomes a step into the arena, at the index plus the column's offset in the arena's head.  The offset is
  * loaded once, at the start.  Rows that are reached over operands and parents are in bounds (reach.h).  Other indices are compared
@@ -20,7 +20,7 @@ typedef struct lowering {
   const vyre_view *v;
   uint8_t memory[KERNEL_MOST_NAMES]; /* by name, its number in the head */
   kernel_reach reach;
-  uint8_t *is_scattered; /* by row, whether an atomic uses the step */
+  uint8_t *is_scattered; /* by row, whether the step is the location of an atomic (a scatter) */
   uint8_t *in_bounds;    /* by row, whether the step is surely in bounds */
   /* the current program */
   uint32_t program, end;
@@ -108,7 +108,8 @@ lower_step(lowering *w, uint32_t at)
   vyre_row_rewrite(w->module, (vyre_row){at}, word, 0, v->imm_hi[at], to, where, VYRE_NONE);
 }
 
-/* Replaces a step into the buffer that stands for a workgroup's counter (device_text.c) by one into workgroup memory. */
+/* Rewrites a path step into a placeholder buffer (KERNEL_SHARED_SET) to a step into the counter in workgroup memory, which precedes
+ * the buffer. */
 static void
 share_step(const lowering *w, uint32_t at)
 {

@@ -14,10 +14,10 @@
 
 enum {
   KERNEL_WORKGROUP = 64,     /* invocations of a workgroup */
-  KERNEL_WORKGROUP_SPEC = 0, /* the specialization constant that changes their number */
+  KERNEL_WORKGROUP_SPEC = 0, /* the specialization constant that changes the number of invocations */
   KERNEL_PTX_PROGRAM = 32,   /* invocations of PTX kernels by program: a warp, because most levels have fewer rows */
-  KERNEL_ARENA_ZERO = 0,     /* the word of the arena that is 0, which loads out of bounds read */
-  KERNEL_ARENA_NOWHERE = 1,  /* the word that scatters out of bounds write */
+  KERNEL_ARENA_ZERO = 0,     /* the word of the arena that is 0; loads with an index out of bounds read it */
+  KERNEL_ARENA_NOWHERE = 1,  /* the word of the arena that scatters with an index out of bounds write */
 };
 
 /* The push constants of a kernel by row, in this order.  Offsets are in words of the arena. */
@@ -38,21 +38,21 @@ typedef struct kernel_programs_arguments {
 } kernel_programs_arguments;
 
 typedef struct kernel_device_kernel {
-  bool is_levels;   /* the kernel of a `levels` step, otherwise of a phase */
-  bool by_program;  /* a workgroup executes a program level by level, otherwise an invocation executes a row */
-  uint32_t index;   /* of the step, or of the phase among functions */
+  bool is_levels;   /* the kernel of a `levels` step; otherwise that of a phase */
+  bool by_program;  /* a workgroup executes a program level by level; otherwise an invocation executes a row */
+  uint32_t index;   /* the index of the step, or of the phase among functions */
   uint32_t program; /* the kernel's program row */
 } kernel_device_kernel;
 
-/* The kernels of a file.  Each phase has a kernel whose invocations each execute one row.  Each directed phase outside of `levels`,
- * and each `levels`, also has a kernel by program, with two exceptions.  The first are phases whose rows read side columns at rows
- * of any program, so that they depend on other programs.  The second are repetitions while a counter changes.  If the author
- * declares that programs are independent, both have such a kernel, and each program repeats by a counter in workgroup memory. */
+/* The kernels of a file.  Each phase has a kernel by row, whose invocations each execute one row.  Each phase with a direction
+ * outside of `levels`, and each `levels` step, also has a kernel by program.  There are two exceptions: phases that read side
+ * columns at rows of other programs, and repetitions while a counter changes.  If the author declares that programs are independent
+ * (`apart`), the exceptions have kernels by program, too.  Each program then repeats by its own counter in workgroup memory. */
 typedef struct kernel_device {
   vyre_module *module; /* a program and an input for each kernel, in the order of `kernels` */
   kernel_device_kernel *kernels;
   uint32_t count;
-  vyre_bytes bytes; /* memory of `kernels` */
+  vyre_bytes bytes; /* the memory that `kernels` points to, owned */
 } kernel_device;
 
 /* ---- device_text.c ---- */
@@ -64,9 +64,9 @@ VYRE_MUST_USE vyre_status kernel_add_device_programs(const kernel_file *file, vy
 /* Creates the kernels of a checked file.  Free *out also after a failure. */
 VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_device *out);
 void kernel_device_free(kernel_device *device);
-/* Returns the kernel, or NULL. */
+/* Returns the kernel of the step or phase, or NULL if it has no such kernel. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, bool is_levels, bool by_program, uint32_t index);
-/* Appends the kernel in this form, without names, padded to whole words: PTX ends with additional line ends. */
+/* Appends the kernel in the given form, without names.  PTX is padded to whole words by line ends. */
 VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_form form, vyre_bytes *out);
 
 #endif

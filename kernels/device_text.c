@@ -1,4 +1,4 @@
-/* The programs around phases for a device, as `.vir`: they choose the rows of each invocation.
+/* Writes the `.vir` text of the programs around phases for a device.  A program chooses the rows of each invocation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
@@ -53,7 +53,7 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
       ADD(" : u32[] storage %s set(%d) binding(%u)\n", written >> i & 1 ? "rw" : "ro", KERNEL_MEMORY_SET, i);
     }
   for (uint32_t i = 0; i < w->file->name_count; i++)
-    if (w->shared >> i & 1) /* phases use storage buffers, which device.c replaces by workgroup memory */
+    if (w->shared >> i & 1) /* phases access a placeholder in storage, which device.c replaces */
       ADD("  buffer %%\"" KERNEL_SHARED "%u\" : u32[1] workgroup\n"
           "  buffer %%\"added here to %u\" : u32[] storage rw set(%d) binding(%u)\n"
           "  var %%\"before %u\" : u32\n",
@@ -92,7 +92,7 @@ add_listed(writer *w, uint32_t function)
 
 /* ---- kernels by program -------------------------------------------------------------------------------------------------- */
 
-/* Appends a loop over the rows of a level, shared by all invocations of the workgroup, and a barrier. */
+/* Appends a loop over the rows of a level, and a barrier.  The invocations of the workgroup divide the rows among themselves. */
 static vyre_status
 add_turn(writer *w, uint32_t function)
 {
@@ -204,7 +204,7 @@ counters_of_whiles(const kernel_file *file, uint32_t first, uint32_t end)
   return names;
 }
 
-/* Adds the workgroup's counters to the counters of the pass. */
+/* Appends text that adds the workgroup's counters to the counters of the pass. */
 static vyre_status
 end_program(writer *w)
 {

@@ -197,7 +197,7 @@ add_program(expander *e, const kernel_function *phase, bool is_listed)
   ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW,
       is_listed  ? "load(%\"the list\"[gid.x])"
       : from_end ? "sub(groups.x, gid.x)"
-                 : "add(gid.x, 1u32)"); /* skips row 0 */
+                 : "add(gid.x, 1u32)"); /* begins at row 1, because row 0 is the null row */
   ADD(e, "  @%.*s(%%\"%s\"", length, name, KERNEL_OWN_ROW);
   add_names(e, phase->names, true, "");
   ADD(e, ")\n}\n");

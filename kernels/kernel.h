@@ -20,12 +20,12 @@ enum {
   KERNEL_MOST_NAMES = 64,
   KERNEL_MOST_FUNCTIONS = 1024,
   KERNEL_MOST_STEPS = 256,
-  KERNEL_MOST_TIMES = 1024, /* runs of a phase by nested repeats */
+  KERNEL_MOST_TIMES = 1024, /* runs of a phase: the product of the counts of nested repeats */
   KERNEL_MOST_SOURCES = 64,
   KERNEL_MOST_CONSTANTS = 256
 };
 
-/* A range of the text. */
+/* A range of a kernel file's text. */
 typedef struct kernel_text {
   uint32_t at, length;
 } kernel_text;
@@ -46,7 +46,7 @@ typedef struct kernel_name {
   kernel_kind kind;
   kernel_text text;  /* the name, if the file declares it */
   kernel_text label; /* a counter's name in -stats, empty if it has none */
-  const char *word;  /* the name, if columns.def has it */
+  const char *word;  /* the name, if columns.def lists it; otherwise NULL */
   uint32_t stride;
   bool is_provided; /* a column of an analysis that the pass provides */
 } kernel_name;
@@ -59,7 +59,7 @@ typedef struct kernel_function {
   uint64_t names;   /* names used by the function and its callees */
   /* For a checked phase: names written by stores or atomics, names scattered to by atomics, and names read by loads. */
   uint64_t written, scattered, read;
-  uint64_t read_elsewhere;            /* names that it reads at other rows than its own */
+  uint64_t read_elsewhere;            /* names that the phase reads at other rows than its own */
   uint64_t read_afar, scattered_afar; /* names accessed at rows that may be of any program, not reached over operands and parents */
   bool is_phase, has_parameters;
   vyre_direction direction;
@@ -87,7 +87,7 @@ typedef struct kernel_number {
   uint32_t value;
 } kernel_number;
 
-/* The origin of a part of the text. */
+/* A part of the text, and the path of the file that it comes from. */
 typedef struct kernel_source {
   kernel_text text;
   uint32_t path; /* offset in `paths` */
@@ -116,7 +116,7 @@ typedef struct kernel_file {
 bool kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *format, ...) VYRE_PRINTF(4, 5);
 
 /* ---- prelude.c ---- */
-/* Appends the functions that each file may call. */
+/* Appends the prelude to the text: the functions that each kernel file may call. */
 VYRE_MUST_USE vyre_status kernel_add_prelude(vyre_bytes *text);
 
 /* ---- read.c ---- */

@@ -45,7 +45,7 @@ static const char *const prelude[] = {
     "  }\n"
     "  return get %at\n"
     "}\n"
-    /* Makes a literal right operand of the own row an immediate (docs/ir.md, "The table"). */
+    /* If operand b of %row is a const row, makes it an immediate (docs/ir.md, "The table"). */
     "func @row.take_immediate(%row : u32) {\n"
     "  %right = load %b[%row]\n"
     "  if or eq(%right, 0u32), not(and(@row.is_const(%right), @row.is(%row, @is.takes_imm))) { return }\n"

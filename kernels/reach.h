@@ -1,5 +1,5 @@
-/* The ways by which phases reach the rows whose columns they access: the phase's own row, over operands, over parents, over both,
- * or from a side column.
+/* Computes the ways by which a phase reaches the rows whose columns it accesses.  The ways are: the phase's own row, over operands,
+ * over parents, over both, or from a side column.
  *
  * The memory of the file is storage buffers of KERNEL_MEMORY_SET, with numbers of names as bindings.  A value is the phase's own
  * row if its name begins with KERNEL_OWN_ROW.
@@ -30,7 +30,7 @@ typedef struct kernel_reach {
   const vyre_module *module;
   const vyre_view *v;
   uint32_t program, end; /* the current program; its rows end before `end` */
-  uint32_t *ways;        /* by row of the module, a byte for each lane; owned */
+  uint32_t *ways;        /* by row of the module: for each lane a byte with the ways (REACH_OWN and so on); owned */
   uint32_t rows;
 } kernel_reach;
 
@@ -47,9 +47,9 @@ typedef struct kernel_access {
   uint64_t literal;
 } kernel_access;
 
-/* Finds the access of a load, store or atomic row.  Returns false for other memory. */
+/* Stores the access of a load, store or atomic row.  Returns false if the row accesses memory without a name of the file. */
 bool kernel_access_of(const kernel_reach *reach, uint32_t row, kernel_access *out);
-/* Returns the ways of the row that the index is. */
+/* Returns the ways by which the row that the index names is reached. */
 uint8_t kernel_ways_of_index(const kernel_reach *reach, const kernel_access *access);
 /* Returns the row that computes r of an index r or r * stride + n, or 0 for another index. */
 uint32_t kernel_row_of_element(const kernel_reach *reach, uint32_t index, uint32_t stride);

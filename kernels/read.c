@@ -36,7 +36,7 @@ kernel_find_name(const kernel_file *file, const text_token *token, const char *t
   return UINT32_MAX;
 }
 
-/* side %x : u32[2]    side %x[] : u32    table %x : u32    counter %x "rows merged"    counter %x[]    verdict %x */
+/* Reads side %x : u32[2], side %x[] : u32, table %x : u32, counter %x "rows merged", counter %x[] or verdict %x. */
 static bool
 read_declaration(kernel_reader *r, kernel_kind kind)
 {
@@ -71,7 +71,7 @@ read_declaration(kernel_reader *r, kernel_kind kind)
   return true;
 }
 
-/* constant @code.bind = 3 */
+/* Reads constant @code.bind = 3. */
 static bool
 read_constant(kernel_reader *r)
 {
@@ -96,7 +96,7 @@ read_constant(kernel_reader *r)
   return true;
 }
 
-/* provides %hash */
+/* Reads provides %hash. */
 static bool
 read_provided(kernel_reader *r)
 {
@@ -134,7 +134,7 @@ is_invocation(const kernel_reader *r)
   return false;
 }
 
-/* Skips to the closing bracket, and notes the names in between in the function. */
+/* Skips to the closing bracket, and records the names in between in the function. */
 static bool
 read_to(kernel_reader *r, char open, char close, kernel_function *f)
 {
@@ -183,7 +183,7 @@ read_direction(kernel_reader *r, vyre_direction *out)
   return kernel_expected(r, "flat, up, down, inward or outward");
 }
 
-/* func @f(%x : u32) -> u32 { }    phase @p up (%i) { } */
+/* Reads func @f(%x : u32) -> u32 { } or phase @p up (%i) { }. */
 static bool
 read_function(kernel_reader *r, bool is_phase)
 {
@@ -252,7 +252,7 @@ add_source(kernel_file *file, const char *path)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the file has more than 2 GiB\nFix: split it", path);
   source->text.length = (uint32_t)file->bytes.size - source->text.at;
   file->source_count++;
-  VYRE_TRY(vyre_bytes_append(&file->bytes, "\n", 1)); /* so that the ends of two files differ */
+  VYRE_TRY(vyre_bytes_append(&file->bytes, "\n", 1)); /* so that the end of this file is not the start of the next one */
   file->text = file->bytes.data;
   file->length = (uint32_t)file->bytes.size;
   return VYRE_OK;
@@ -277,7 +277,7 @@ shorten_path(char *path)
   }
 }
 
-/* include "FILE": relative to the folder of the including file; each file is included once. */
+/* Reads `include "FILE"`.  The path is relative to the folder of the including file, and each file is included once. */
 static bool
 read_include(kernel_reader *r)
 {

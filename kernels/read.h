@@ -25,7 +25,7 @@ bool kernel_is_word(const kernel_reader *r, const char *word); /* returns whethe
 bool kernel_accept_word(kernel_reader *r, const char *word);   /* skips the word if it is next; returns whether it was */
 bool kernel_is_mark(const kernel_reader *r, char mark);
 bool kernel_accept_mark(kernel_reader *r, char mark);
-bool kernel_parse_integer(kernel_reader *r, uint32_t least, uint32_t most, uint32_t *out); /* reports another token */
+bool kernel_parse_integer(kernel_reader *r, uint32_t least, uint32_t most, uint32_t *out); /* reports any other token */
 
 /* ---- sequence.c ---- */
 /* Reads the sequence, from the word `sequence` on. */

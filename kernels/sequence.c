@@ -28,7 +28,7 @@ read_phase_step(kernel_reader *r)
   return step != NULL;
 }
 
-/* repeat 4 { }    repeat while %again { } */
+/* Reads repeat 4 { } or repeat while %again { }. */
 static bool
 read_repeat(kernel_reader *r)
 {
@@ -48,7 +48,7 @@ read_repeat(kernel_reader *r)
   return true;
 }
 
-/* levels { }    levels by %turn { }    levels apart by %turn { } */
+/* Reads levels { }, levels by %turn { } or levels apart by %turn { }. */
 static bool
 read_levels(kernel_reader *r)
 {

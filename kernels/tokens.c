@@ -1,4 +1,4 @@
-/* The tokens of a kernel file, and messages about them.
+/* Reads the tokens of a kernel file, and reports errors at them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"

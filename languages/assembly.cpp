@@ -66,7 +66,7 @@ assembly_compile(const glsl_source &source, const vyre_glsl_options *options, co
     sink.log(("ERROR: " + std::string(source.path) + ":" + std::to_string(wrong ? wrong->position.line + 1 : 1) + ": " +
               (wrong ? wrong->error : "not SPIR-V's assembly"))
                  .c_str());
-  return result == SPV_SUCCESS ? GLSL_OK : GLSL_REJECTED; /* the process ends, which frees the memory */
+  return result == SPV_SUCCESS ? GLSL_OK : GLSL_REJECTED; /* the memory is not freed, because the process ends */
 }
 
 glsl_result

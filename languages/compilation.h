@@ -14,7 +14,7 @@ struct compilation {
   settings set;
   EShLanguage stage; /* EShLangCount until it is known */
   std::string preamble;
-  const char *text; /* of the source; glslang borrows these three */
+  const char *text; /* text, length and path of the source, which glslang borrows */
   int length;
   const char *path;
 
@@ -40,7 +40,7 @@ EShMessages compilation_messages(const compilation &c);
 /* Sets the options of a shader, before it is parsed or preprocessed.  The shader borrows `c`. */
 void compilation_set_up(const compilation &c, glslang::TShader *shader);
 
-/* Sends glslang's log: in its own form with the setting raw-log, otherwise each line. */
+/* Sends glslang's log: in glslang's own form if the setting raw-log is given, otherwise line by line. */
 void send_log(const compilation &c, const glsl_sink &sink, const char *log, const char *debug_log);
 /* Sends each line of a log. */
 void log_lines(const glsl_sink &sink, const char *text);

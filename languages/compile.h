@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-/* Receives the results. */
+/* Callbacks that receive the results of a request. */
 struct glsl_sink {
   void (*log)(const char *line);
   void (*text)(const char *text); /* glslang's log in its own form */
@@ -39,7 +39,7 @@ glsl_result spirv_tools_run(const glsl_source &source, const vyre_glsl_options *
 /* Opens the library of SPIRV-Cross.  Returns false if it is not installed. */
 bool cross_load();
 
-/* A module to write, and how. */
+/* A module to write, and the options for it. */
 struct cross_request {
   const uint32_t *words;
   size_t count;

@@ -61,7 +61,7 @@ static vyre_status
 write_request(const void *spirv, size_t size, const char *path, const vyre_cross_options *o, vyre_bytes *out)
 {
   VYRE_TRY(vyre_bytes_append(out, path, strlen(path) + 1));
-  VYRE_TRY(vyre_bytes_append(out, "\0", 2)); /* no folders */
+  VYRE_TRY(vyre_bytes_append(out, "\0", 2)); /* two empty folder names */
   VYRE_TRY(vyre_bytes_append(out, o->entry_point ? o->entry_point : "", o->entry_point ? strlen(o->entry_point) + 1 : 1));
   if (o->binding_count)
     VYRE_TRY(vyre_bytes_append(out, o->bindings, o->binding_count * sizeof *o->bindings));

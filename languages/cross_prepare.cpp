@@ -7,7 +7,7 @@
  * names of values.
  *
  * For GLSL of Vulkan, modes become lines at the head.  A coherent access makes its whole variable coherent, which is stronger.
- * Comparisons, remainders, names and the conversion become others.  Everything else is a reason to refuse the module.
+ * Comparisons, remainders, names and the conversion are replaced.  All other cases are reasons to refuse the module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
@@ -66,7 +66,7 @@ public:
     for (size_t at = 5; at < request.count && reason.empty();) {
       const uint32_t *words = request.words + at, count = words[0] >> 16;
       if (count == 0 || count > request.count - at)
-        break; /* SPIRV-Cross reports it */
+        break; /* SPIRV-Cross reports the invalid length */
       const auto op = static_cast<spv::Op>(words[0] & 0xffff);
       bool has_result = false, has_type = false;
       spv::HasResultAndType(op, &has_result, &has_type);
@@ -105,7 +105,7 @@ private:
     out->words.insert(out->words.end(), operands);
   }
 
-  /* Returns a new id.  The changed words begin with the words before `at`. */
+  /* Returns a new id.  At the first change of the module, copies the words before `at` to the changed words. */
   uint32_t
   new_id(size_t at)
   {
@@ -114,7 +114,7 @@ private:
     return out->words[3]++;
   }
 
-  /* Appends other instructions for one that SPIRV-Cross writes wrongly.  Returns false if it has none. */
+  /* Appends a replacement for an instruction that SPIRV-Cross writes wrongly.  Returns false if the instruction stays as it is. */
   bool
   replace(spv::Op op, const uint32_t *words, uint32_t count, size_t at)
   {
@@ -423,7 +423,7 @@ private:
       refuse(op, id, "only SPIR-V can express this volatile access");
   }
 
-  /* Makes the variable of a coherent access coherent as a whole.  Workgroup memory always is. */
+  /* Makes the variable of a coherent access coherent as a whole.  Workgroup memory is always coherent. */
   void
   visit_coherent(spv::Op op, uint32_t id, uint32_t pointer)
   {

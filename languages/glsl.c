@@ -91,7 +91,7 @@ append_log(void *user, const char *text)
     return; /* glslang repeats the file's name on a line of its own */
   }
   if (strstr(rest, "compilation errors.  No code generated.") || (state->errors && strstr(rest, "'' : compilation terminated")))
-    return; /* summaries, not errors */
+    return; /* a summary, not an error */
   char *copy = strdup(rest);
   if (!copy) {
     state->status = vyre_status_join(state->status, VYRE_OUT_OF_MEMORY("for a message of the GLSL compiler"));
@@ -262,7 +262,7 @@ request_work(const char *text, size_t length, const char *path, const vyre_glsl_
   static const vyre_glsl_options defaults;
   if (!options)
     options = &defaults;
-  if (task != GLSL_TOOLS) /* whose defines are flags */
+  if (task != GLSL_TOOLS) /* the defines of GLSL_TOOLS are flags */
     VYRE_TRY(check_options(length, path, options));
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang would read as a token */
     text += 3;

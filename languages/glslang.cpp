@@ -68,7 +68,7 @@ compilation_messages(const compilation &c)
       {set.has_cascading_errors || set.like->generator != 0, EShMsgCascadingErrors},
       {set.has_keep_uncalled, EShMsgKeepUncalled},
       {set.has_enhanced_messages, EShMsgEnhanced},
-      /* vyre sets the source file itself, because of this rule glslang makes invalid modules of some shaders. */
+      /* vyre sets the source file itself, because with this rule glslang makes invalid modules of some shaders. */
       {c.options->debug && !set.like->is_vyre, EShMsgDebugInfo},
   };
   int messages = c.set.has_no_spirv ? EShMsgDefault : EShMsgSpvRules;
@@ -100,7 +100,7 @@ preamble_of(const compilation &c)
   for (uint32_t i = 0; i < c.options->define_count; i++) {
     std::string define = c.options->defines[i];
     if (c.set.like->generator != 0 && is_defined_later(c, i))
-      continue; /* glslc lets the last definition count */
+      continue; /* in glslc the last definition of a macro overrides the earlier ones */
     const std::string::size_type equals = define.find('=');
     if (equals != std::string::npos)
       define[equals] = ' ';
@@ -153,7 +153,7 @@ set_up_sampled_textures(const compilation &c, glslang::TShader *shader)
     shader->setTextureSamplerTransformMode(EShTexSampTransUpgradeTextureRemoveSampler);
 }
 
-/* Sets what glslang records in debug information, in the order in which glslangValidator does. */
+/* Adds the processes that glslang records in debug information, in glslangValidator's order. */
 void
 set_up_as_glslang(const compilation &c, glslang::TShader *shader)
 {
@@ -174,7 +174,7 @@ set_up_as_glslang(const compilation &c, glslang::TShader *shader)
   shader->setInvertY(set.has_invert_y);
 }
 
-/* The same in the order of glslc, which has fewer settings. */
+/* Adds the processes in the order of glslc, which has fewer settings. */
 void
 set_up_as_glslc(const compilation &c, glslang::TShader *shader)
 {
@@ -353,7 +353,7 @@ find_stage(compilation *c, const glsl_sink &sink)
   if (c->stage == EShLangCount)
     c->stage = settings_stage(c->source->stage_of_name);
   if (c->stage == EShLangCount && c->set.like->needs_stage && result == GLSL_REJECTED) {
-    log_lines(sink, log.c_str()); /* the text may have named the stage */
+    log_lines(sink, log.c_str()); /* without the errors, the text might have named the stage */
     return result;
   }
   if (c->stage == EShLangCount && c->set.like->needs_stage) {
@@ -376,7 +376,7 @@ maps_io(const compilation &c)
          !set.resource_bindings.empty() || !set.uniform_locations.empty();
 }
 
-/* Sends the messages of the generator.  Those of the validator are errors.  Returns whether there are none. */
+/* Sends the messages of the generator.  Messages of the validator are errors.  Returns whether there are no errors. */
 bool
 send_messages(const compilation &c, const std::string &messages, const glsl_sink &sink)
 {

@@ -26,21 +26,21 @@ extern "C" {
 enum { GLSL_PIECE = 65536 }; /* bytes of a packet at most */
 
 typedef enum glsl_task {
-  GLSL_COMPILE,     /* a text to a module */
-  GLSL_PREPROCESS,  /* a text to a text */
+  GLSL_COMPILE,     /* compiles a text to a module */
+  GLSL_PREPROCESS,  /* preprocesses a text */
   GLSL_LIMITS,      /* writes the limits, as the setting `limits` accepts them */
   GLSL_VERSIONS,    /* writes the versions of glslang */
-  GLSL_DISASSEMBLE, /* a module to assembly; the text of the request is the module */
-  GLSL_LIST,        /* a module to glslang's own listing */
-  GLSL_WRITE,       /* a module to a text, by SPIRV-Cross */
-  GLSL_TOOLS        /* a module to a module by SPIRV-Tools; the defines are its flags */
+  GLSL_DISASSEMBLE, /* writes a module, which is the text of the request, as assembly */
+  GLSL_LIST,        /* writes a module in the form in which glslang lists modules */
+  GLSL_WRITE,       /* writes a module as a text, with SPIRV-Cross */
+  GLSL_TOOLS        /* runs SPIRV-Tools over a module; the defines of the request are the flags of SPIRV-Tools */
 } glsl_task;
 
 /* Precedes strings, each with its zero byte: path, working folder or "", include root or "", entry point or "", the include
  * folders, the defines, the settings.  The text follows them.  To write a module, the text is an array of vyre_cross_binding and
  * the module's words. */
 typedef struct glsl_request {
-  uint64_t bytes, text_bytes; /* of strings and text together; of the text */
+  uint64_t bytes, text_bytes; /* bytes of strings and text together; bytes of the text */
   uint32_t include_dir_count, define_count, setting_count;
   uint32_t task;                                      /* glsl_task */
   uint32_t debug, target_env, language;               /* debug: 1, 2 with debug_info, 3 with debug_source */
@@ -61,9 +61,9 @@ typedef enum glsl_result {
   GLSL_OK,
   GLSL_REJECTED,
   GLSL_NO_MEMORY,
-  GLSL_TOO_LARGE,  /* after preprocessing */
+  GLSL_TOO_LARGE,  /* the preprocessed text exceeds the limit */
   GLSL_MISUSED,    /* a setting is wrong; the only line of the log is the message */
-  GLSL_WRONG_FLAG, /* of GLSL_TOOLS */
+  GLSL_WRONG_FLAG, /* a flag of GLSL_TOOLS is wrong */
   GLSL_NO_LIBRARY, /* SPIRV-Cross is not installed */
   GLSL_FAILED,     /* an exception, or the process could not be created */
 } glsl_result;

@@ -38,7 +38,7 @@ refusal(const char *text)
   return new include_result("", text, std::strlen(text), nullptr);
 }
 
-/* A descriptor that is closed at the end. */
+/* Owns a file descriptor, and closes it at the end of the scope. */
 struct descriptor {
   int fd;
   explicit descriptor(int opened) : fd(opened)
@@ -62,7 +62,7 @@ is_inside(const std::string &link, const char *root)
   if (length <= 0 || static_cast<size_t>(length) >= sizeof path)
     return false;
   if (folder == 1)
-    return true; /* "/" */
+    return true; /* the root is "/" */
   return static_cast<size_t>(length) > folder && std::memcmp(path, root, folder) == 0 && path[folder] == '/';
 }
 

@@ -15,7 +15,7 @@
 enum include_rule {
   INCLUDE_BESIDE,     /* a file in the working folder has a name that begins with "./" */
   INCLUDE_AS_GLSLC,   /* a file in the working folder has its name as it is written */
-  INCLUDE_AS_GLSLANG, /* and beside the files that include that file, from the innermost one */
+  INCLUDE_AS_GLSLANG, /* as glslang: also beside the files that include the including file, from the innermost one */
 };
 
 /* Searches "x.glsl" beside the including file, then in the folders of -I, and <x.glsl> only in the folders of -I.  Backslashes may

@@ -325,7 +325,7 @@ work_alone(const request &r)
     result = run(r);
   } catch (...) {
   }
-  _exit(result); /* without freeing memory, which takes time */
+  _exit(result); /* does not free memory, because freeing takes time */
 }
 
 void
@@ -347,7 +347,7 @@ work_on(const request &r)
     _exit(0);
 }
 
-/* Serves the socket at the standard input until it is closed. */
+/* Serves requests from the socket at the standard input until the caller closes the socket. */
 [[noreturn]] void
 serve()
 {
@@ -356,12 +356,12 @@ serve()
     make_tables(r);
     work_on(r);
   }
-  _exit(0); /* at once, because the process that closed the socket waits */
+  _exit(0); /* immediately, because the process that closed the socket waits for this process */
 }
 
 /* ---- a server --------------------------------------------------------------------------------------------------------------- */
 
-/* Makes the tables for most shaders. */
+/* Makes glslang's tables for the versions that most shaders use. */
 void
 make_common_tables()
 {
@@ -388,7 +388,7 @@ listen_at(const char *path)
   return bind(fd, reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0 && listen(fd, SOMAXCONN) == 0 ? fd : -1;
 }
 
-/* Serves each connection in a process of its own until the standard input ends. */
+/* Listens at the socket `path` and serves each connection in a process of its own.  Returns when the standard input is closed. */
 int
 run_server(const char *path)
 {

@@ -1,4 +1,4 @@
-/* Names of target environments and stages.
+/* Parses the names of target environments and stages.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/glsl.h"

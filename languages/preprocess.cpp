@@ -1,4 +1,4 @@
-/* Preprocessing of a shader: its size, its stage, and its text for the user.
+/* Preprocesses a shader: checks the size of the text, finds the stage, and sends the text to the user.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compilation.h"

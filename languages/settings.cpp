@@ -124,7 +124,7 @@ read_limits(const std::string &value, settings *out, std::string *wrong)
   return parse_limits(text, out, wrong);
 }
 
-/* Removes the stage in front, if there is one, and returns it. */
+/* Removes the stage at the start of the words, if there is one, and returns the stage. */
 int
 cut_stage(std::vector<std::string> *words)
 {
@@ -356,7 +356,7 @@ settings_parse(const vyre_glsl_options *options, settings *out, std::string *wro
       return false;
     }
     if ((rows[id].value == nullptr) != (value == nullptr)) {
-      *wrong = std::string("-") + rows[id].name + (value ? " has no value" : " needs a value");
+      *wrong = std::string("-") + rows[id].name + (value ? " takes no value" : " needs a value");
       return false;
     }
     mark(static_cast<setting_id>(id), out);

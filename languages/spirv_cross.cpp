@@ -84,7 +84,7 @@ struct refusal {
   std::string reason;
 };
 
-/* A module on its way to a text.  A failure is thrown as a refusal. */
+/* Writes one module as text.  Throws a failure as a refusal. */
 class writer
 {
 public:
@@ -134,7 +134,7 @@ private:
   {
     const spvc_entry_point *points = nullptr, *chosen = nullptr;
     size_t count = 0, fitting = 0;
-    std::set<std::string> names; /* sorted, because SPIRV-Cross has no order */
+    std::set<std::string> names; /* sorted, because SPIRV-Cross returns the names in no particular order */
     check(cross.compiler_get_entry_points(compiler, &points, &count));
     for (size_t i = 0; i < count; i++) {
       names.insert(points[i].name);
@@ -311,5 +311,5 @@ cross_write(const cross_request &request, const glsl_sink &sink)
     sink.log(refused.reason.c_str());
     return GLSL_REJECTED;
   }
-  return GLSL_OK; /* the process ends, which frees the memory */
+  return GLSL_OK; /* the memory is not freed, because the process ends */
 }

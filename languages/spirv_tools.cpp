@@ -22,7 +22,7 @@ consume(spv_message_level_t level, const char *, const spv_position_t &, const c
     messages->log(text.c_str());
 }
 
-/* The flags, sorted. */
+/* The settings that the flags make. */
 struct settings {
   std::vector<std::string> passes;
   spvtools::ValidatorOptions validator;
@@ -46,7 +46,7 @@ constexpr rule rules[] = {
     {"--workgroup-scalar-block-layout", &spvtools::ValidatorOptions::SetWorkgroupScalarBlockLayout},
 };
 
-/* Sets a rule of the validator.  Returns false if the flag is another one. */
+/* Sets a rule of the validator.  Returns false if the flag is not such a rule. */
 bool
 set_rule(const char *flag, spvtools::ValidatorOptions *validator)
 {
@@ -66,7 +66,7 @@ value_of(const char *flag, const char *name)
   return std::strncmp(flag, name, length) == 0 && flag[length] == '=' ? flag + length + 1 : nullptr;
 }
 
-/* Sorts a flag.  Returns false for a wrong value. */
+/* Applies a flag to the settings of the validator or of the optimizer.  Returns false if its value is wrong. */
 bool
 add_flag(const char *flag, settings *out, const glsl_sink &sink)
 {

@@ -33,7 +33,7 @@ typedef struct worker {
 
 enum { MOST_IDLE = 256 };
 
-/* The only state of this folder in a process. */
+/* The idle processes: the only state of this folder in a process. */
 static struct {
   pthread_mutex_t lock;
   worker idle[MOST_IDLE];
@@ -93,7 +93,7 @@ spawn(const char *path, int socket, pid_t *out)
   return error;
 }
 
-/* Returns a socket connected to the server of VYRE_GLSL_SERVER, or -1 without the variable or the server. */
+/* Returns a socket connected to the server that VYRE_GLSL_SERVER names, or -1 if the variable is unset or no server listens. */
 static int
 connect_to_server(void)
 {
@@ -277,7 +277,7 @@ glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*append_log
   if (!packet)
     return VYRE_OUT_OF_MEMORY("for the GLSL compiler");
   bool done = false;
-  while (!done && !a.begun && pop_idle(&w)) /* an idle process may have been killed, so the next one is tried */
+  while (!done && !a.begun && pop_idle(&w)) /* tries the next idle process if one was killed while it was idle */
     done = send_request(&w, request, rest, packet, &a);
   if (!done && !a.begun) {
     a.status = start(&w);

@@ -1,4 +1,4 @@
-/* Dispatches rows of buffers, and images of the host.
+/* Dispatches a megakernel over sets of device buffers (vyre_mega_row), or over images in the host's memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"

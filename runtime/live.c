@@ -91,7 +91,7 @@ live_may_be_written(const vyre_mega_live *live)
   return live->way != VYRE_MEGA_MIRRORED && m->ops->hangs && m->ops->hangs(m->target);
 }
 
-/* Frees the kernel.  Leaks images that a kernel may still write. */
+/* Frees the live kernel.  Leaks the images if an abandoned kernel may still write them. */
 static vyre_status
 free_live(vyre_mega_live *live)
 {
@@ -385,7 +385,7 @@ vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slo
 {
   bool ended = false;
   for (uint32_t spins = 0;; pause_for(&spins)) {
-    const bool was_over = __atomic_load_n(&live->ended, __ATOMIC_ACQUIRE); /* before the last read of the slot */
+    const bool was_over = __atomic_load_n(&live->ended, __ATOMIC_ACQUIRE); /* read before the slot, whose result precedes the end */
     VYRE_TRY(vyre_mega_live_poll(live, ticket, out, &ended));
     if (ended)
       return VYRE_OK;

@@ -1,8 +1,8 @@
-/* A live kernel: state shared by its threads.
+/* A live kernel: the state that the host's threads share.
  *
- * The kernel owns a slot from PUBLISHED on.  `owners` coordinates the host's threads: a publisher claims a slot by compare and
- * swap, so that no two threads write one.  The thread that drives the kernel sleeps while there is no work, and publishers
- * wake it.
+ * The device's kernel owns a slot from PUBLISHED on.  `owners` coordinates the host's threads: a publisher claims a slot by compare
+ * and swap, so that no two threads write the same slot.  The driving thread launches the kernel.  It sleeps while there is no work,
+ * and publishers wake it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_RUNTIME_LIVE_H
@@ -15,11 +15,11 @@
 
 enum { LIVE_SLICE = 64, LIVE_MESSAGE = 2048 };
 
-/* States of a slot in MIRRORED: not on the device; in the current slice's upload; on the device, with its last state in
+/* States of a slot in MIRRORED: not on the device; in the current slice's upload; on the device, with the slot's last state in
  * `down`. */
 enum { LIVE_NOT_THERE, LIVE_GOES_UP, LIVE_IS_THERE };
 
-/* States of a slot's owner: free; owned by a ticket or the publisher that writes it; an item without a ticket, until it ends. */
+/* States of a slot's owner: free; owned by a ticket or a publisher; owned by an item without a ticket until the item ends. */
 enum { LIVE_FREE, LIVE_TAKEN, LIVE_FORGOTTEN };
 
 struct vyre_mega_live {
@@ -30,7 +30,7 @@ struct vyre_mega_live {
   bool has_buffer[MEGA_BUFFERS];
   uint32_t losses;            /* the mega's losses when the buffers were made */
   void *images[MEGA_BUFFERS]; /* whole pages */
-  size_t sizes[MEGA_BUFFERS]; /* used bytes of the images */
+  size_t sizes[MEGA_BUFFERS]; /* used bytes of each image */
   size_t pages[MEGA_BUFFERS];
   uint32_t slots;
   uint32_t *owners, *turns; /* by slot */
@@ -46,18 +46,18 @@ struct vyre_mega_live {
   bool sleeps;
   vyre_mega_stats stats; /* owned by the driving thread until it is joined */
   uint64_t started;
-  /* For MIRRORED.  By slot: its state above.  By control word: the host has set it. */
+  /* For MIRRORED.  `there` has a LIVE_ state for each slot.  `is_set` records for each control word whether the host has set it. */
   uint8_t *there;
   bool *is_set;
   unsigned char *down;  /* data that was read back: a control image, then a ring */
-  vyre_mega_pump *pump; /* NULL without a pump */
+  vyre_mega_pump *pump; /* owned; NULL if requests have no pump */
   vyre_mega_pump_stats io_stats;
-  /* For MIRRORED with a pump: the device's queue after the last slice.  By slot: the host has claimed the request, and its new
-   * state is not uploaded yet. */
+  /* For MIRRORED with a pump: the device's IO queue after the last slice.  For each of its slots: the host has claimed the
+   * request; the request's new state is not uploaded yet. */
   uint32_t io_down[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_WORDS];
   bool io_taken[VYRE_MEGA_IO_SLOTS], io_unsent[VYRE_MEGA_IO_SLOTS];
-  uint32_t io_words[VYRE_MEGA_IO_SLOTS][2]; /* words to upload: bytes and state */
-  vyre_mega_region *regions;                /* a copy */
+  uint32_t io_words[VYRE_MEGA_IO_SLOTS][2]; /* by slot of the IO queue, words to upload: bytes and state */
+  vyre_mega_region *regions;                /* owned; a copy of the caller's regions */
   uint32_t region_count;
   /* No launch has succeeded since the last recovery.  A second recovery needs a successful launch, or another ended item since
    * then. */
@@ -67,7 +67,7 @@ struct vyre_mega_live {
 
 /* ---- live.c -------------------------------------------------------------------------------------------------------------- */
 
-/* Makes buffers over the images, or buffers without contents on the device. */
+/* Makes the device's buffers: over the images, or for MIRRORED separate ones without contents. */
 vyre_status live_make_buffers(vyre_mega_live *live);
 /* Returns whether the device hangs, so that an abandoned kernel may still write shared memory. */
 bool live_may_be_written(const vyre_mega_live *live);
@@ -77,7 +77,7 @@ void live_wake(vyre_mega_live *live);
 
 /* ---- live_drive.c -------------------------------------------------------------------------------------------------------- */
 
-/* The thread's function. */
+/* The driving thread's function. */
 void *live_drive(void *live);
 vyre_status live_submit(vyre_mega_live *live, const vyre_sequence *sequence);
 /* Returns the number of ended items. */

@@ -26,7 +26,8 @@ is_given_up(const vyre_mega_live *live, uint32_t slot)
   return live_word(live->images[3], (size_t)slot * VYRE_MEGA_IO_WORDS + IO_OP) == VYRE_MEGA_IO_GIVEN_UP;
 }
 
-/* Returns the region that an operation names.  Returns NULL for a wrong number, and then the pump refuses the operation. */
+/* Returns the region that an operation names, or NULL for an invalid number.  The pump refuses an operation with an invalid
+ * number. */
 static const vyre_mega_region *
 region_of(const vyre_mega_live *live, const uint32_t *words)
 {
@@ -34,7 +35,8 @@ region_of(const vyre_mega_live *live, const uint32_t *words)
   return number < live->region_count ? &live->regions[number] : NULL;
 }
 
-/* Returns the first bytes of a region on the device.  The range ends there, because the kernel owns the bytes behind it. */
+/* Returns the first bytes of a region on the device.  The range ends after `bytes`, because the kernel owns
+ * the bytes behind them. */
 static vyre_range
 range_of(const vyre_mega_live *live, const vyre_mega_region *region, uint32_t bytes)
 {
@@ -49,7 +51,7 @@ live_io_list_uploads(vyre_mega_live *live, vyre_upload *out)
   for (uint32_t slot = 0; slot < VYRE_MEGA_IO_SLOTS; slot++) {
     const uint32_t *down = &live->io_down[slot * VYRE_MEGA_IO_WORDS], state = state_of(live, slot);
     uint32_t *words = live->io_words[slot];
-    /* a cancelled request becomes EMPTY later */
+    /* A request that the device gave up becomes EMPTY later, even if it has a result now. */
     const bool is_over = state == VYRE_MEGA_EMPTY || (has_result(state) && !is_given_up(live, slot));
     if (!live->io_taken[slot] || (!is_over && !live->io_unsent[slot]))
       continue;
@@ -85,7 +87,7 @@ publish(vyre_mega_live *live, uint32_t slot, const uint32_t *words)
   VYRE_TRY(vyre_mega_io_read(live->io_down, sizeof live->io_down, slot, &request));
   VYRE_TRY(fetch(live, words));
   if (request.op < VYRE_MEGA_IO_READ || request.op > VYRE_MEGA_IO_FENCE)
-    request = (vyre_mega_io){.op = VYRE_MEGA_IO_READ, .source = UINT32_MAX}; /* the pump refuses it */
+    request = (vyre_mega_io){.op = VYRE_MEGA_IO_READ, .source = UINT32_MAX}; /* an invalid request, which the pump refuses */
   return vyre_mega_io_publish(live->images[3], live->sizes[3], slot, &request);
 }
 

@@ -11,8 +11,8 @@
 
 /* ---- a ring in the device's memory --------------------------------------------------------------------------------------- */
 
-/* Copies the control image.  Control words that the host sets later are uploaded with the next slice.  So are slots that are
- * PUBLISHED on the host only. */
+/* Copies the control image to `down`, for the upload after a loss.  The next slice uploads control words that the host sets later,
+ * and slots that are PUBLISHED only on the host. */
 static void
 copy_control(vyre_mega_live *live)
 {

@@ -16,10 +16,10 @@ struct vyre_mega {
   vyre_device_info info;
   vyre_mega_options options; /* its pointers are valid only in create */
   vyre_kernel_form form;
-  uint32_t workgroup, groups; /* of a launch */
-  bool is_beside;             /* each group is a separate step, so that a CPU runs the groups in concurrent threads */
+  uint32_t workgroup, groups; /* workgroup size, and number of workgroups of a launch */
+  bool is_beside;             /* each workgroup is a separate step, so that a CPU runs workgroups in concurrent threads */
   vyre_kernel_function native;
-  vyre_kernel_program program; /* of form VIR, with this module: */
+  vyre_kernel_program program; /* the program of form VIR, with `module` */
   vyre_module *module;         /* owned; NULL for other forms */
   vyre_bytes code;             /* SPIR-V or PTX */
   vyre_kernel kernel;          /* 0 if the target was reopened and has no kernel yet */
@@ -31,7 +31,7 @@ struct vyre_mega {
   unsigned char no_io[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_BYTES]; /* an empty IO queue */
 };
 
-/* Programs without user functions as C, by build.  vyre-megac makes them. */
+/* For each build, the program without user functions as a C function.  The tool vyre-megac writes the functions. */
 extern const vyre_kernel_function mega_natives[VYRE_MEGA_BUILD__COUNT];
 
 /* ---- create.c ------------------------------------------------------------------------------------------------------------ */
@@ -43,7 +43,7 @@ vyre_status mega_compile(vyre_mega *mega);
 
 /* Frees the kept buffers for dispatches of the host's images. */
 vyre_status mega_free_kept(vyre_mega *mega);
-/* Forgets this megakernel's handles if another user reopened the target. */
+/* Invalidates this megakernel's handles if another user reopened the target. */
 void mega_forget_stale(vyre_mega *mega);
 /* Ends items that are CLAIMED while no kernel runs: they are FAULT, because their progress is unknown, and their requests in
  * the IO queue are cancelled.  The images are control, ring, debug log and IO queue.  Other threads may publish meanwhile.

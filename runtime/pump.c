@@ -232,7 +232,7 @@ run(void *user)
   VYRE_OWN_ENVIRONMENT;
   vyre_mega_pump *p = user;
   uint32_t rest = SHORT_REST;
-  sigset_t no_reader; /* of a pipe's write: EPIPE reports it too */
+  sigset_t no_reader; /* the signal of a write to a pipe without a reader; EPIPE reports that, too */
   sigemptyset(&no_reader);
   sigaddset(&no_reader, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &no_reader, NULL);

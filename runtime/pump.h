@@ -13,14 +13,14 @@ enum { PUMP_MOST_PART = 1 << 30 };
 /* A request in flight. */
 typedef struct pump_work {
   bool is_there, is_stream;
-  bool is_given;    /* the engine has a part of it */
-  bool is_given_up; /* by its requester, or because the pump stops */
+  bool is_given;    /* the engine moves a part of the request */
+  bool is_given_up; /* given up by its requester, or because the pump stops */
   uint32_t op;
   int file;
   unsigned char *data; /* position of the remaining bytes */
   uint64_t offset;
   uint32_t left, moved, region;
-  uint64_t waits_for; /* of a fence: a bit for each slot that is still in flight */
+  uint64_t waits_for; /* of a fence: mask of the slots whose requests are still in flight */
 } pump_work;
 
 typedef struct pump_engine pump_engine;
@@ -28,20 +28,20 @@ typedef struct pump_engine pump_engine;
 struct vyre_mega_pump {
   void *queue;
   size_t size;
-  vyre_mega_pump_options options; /* its lists are copies */
+  vyre_mega_pump_options options; /* the lists in it are owned copies */
   const pump_engine *engine;
   struct pump_uring *uring;
   pump_work works[VYRE_MEGA_IO_SLOTS];
-  uint64_t under_way; /* a bit for each slot */
+  uint64_t under_way; /* mask of the slots whose requests are in flight */
   uint32_t ended;     /* requests that ended since the last report to the caller */
   bool stops;
   pthread_t thread;
   vyre_mega_pump_stats stats;
 };
 
-/* An engine.  The pump owns the works, which are indexed by slot. */
+/* An engine, which moves bytes by system calls.  The pump owns the works, which are indexed by slot. */
 struct pump_engine {
-  /* Returns false if the system does not support it. */
+  /* Opens the engine.  Returns false if the system does not support this engine. */
   bool (*open)(vyre_mega_pump *pump);
   void (*close)(vyre_mega_pump *pump);
   /* Begins a part of a work, of at most `bytes` bytes. */

@@ -37,7 +37,7 @@ load(pump_uring *u, const char *library)
   return true;
 }
 
-/* Returns whether the kernel has these operations.  io_uring of kernels before 5.6 does not. */
+/* Returns whether the operating system supports the operations that the engine uses.  Linux before 5.6 does not. */
 static bool
 can_all(pump_uring *u)
 {

@@ -97,7 +97,7 @@ mega_note_again(vyre_status status, bool was_lost)
                                            : "after memory ran out, and kept buffers were freed for a second try");
 }
 
-/* Cancels an item's request in the IO queue.  The tag shows whether the slot still belongs to the item. */
+/* Cancels an item's request in the IO queue.  The request's tag shows whether it still belongs to the item. */
 static void
 abandon_io(void *image, size_t size, uint32_t slot, const uint32_t *words)
 {

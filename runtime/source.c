@@ -44,7 +44,7 @@ put_call(const writer *w, const char *function)
 
 static vyre_status put_text(const writer *w, const char *text);
 
-/* Writes a switch over the protocol's op codes and the handlers' ones.  A switch allows the compiler to make a jump table. */
+/* Writes a switch over the op codes of the protocol and of the handlers, because the compiler can make a switch a jump table. */
 static vyre_status
 put_switch(const writer *w)
 {
@@ -155,7 +155,7 @@ put_text(const writer *w, const char *text)
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
-/* Returns whether the text is a name and nothing else, so that inserting it into the text is safe. */
+/* Returns whether `text` is only a name, so that the source can safely contain it. */
 static bool
 is_name(const char *text)
 {

@@ -1,28 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What exported SPIR-V tells a debugger of a variable is what the variable was in the source: shown by execution, over random programs.
+"""Checks by execution that exported SPIR-V reports the values of source variables correctly to a debugger, over random programs.
 
-usage: check-values.py BUILD FOLDER [--seed N] [--count N]        (Debian: spirv-tools; what fails is kept in FOLDER)
+usage: check-values.py BUILD FOLDER [--seed N] [--count N]        (Debian: spirv-tools; FOLDER keeps the files of a failure)
 
-A program is written twice.  One text notes in a buffer what each variable is given, which the interpreter runs: `given`.  The other one, plain, is
-compiled with -gV by a pipeline; after each DebugValue its SPIR-V is made to note that value, and is run, too: `told`.  Both are taken apart by call,
-variable and component, and `told` has to be a way through `given`, which consists of values, and of NOTHING where a variable has none: its scope
-is entered or left, or it is declared without a value.
+Each program has two texts.  The noting text records in a buffer each value that a variable gets.  The interpreter runs it, and the record is `given`.
+The plain text is compiled with -gV by a pipeline.  Its SPIR-V is changed to record the value of each DebugValue, and is run, too: the record is `told`.
+Both records are split by call, variable and component.  Then `told` must be a path through `given`.  `given` consists of values, and of NOTHING where
+the variable has no value: its scope is entered or left, or the variable is declared without a value.
 
-  R1  A told value is the one that the variable has got, or the next one that it gets: none is skipped, for a debugger would go on with the one before;
-      none comes again that has gone, and none is told that never was.
-  R2  Values alike in a row are one: nobody sees that one of them is not told, or told twice (where paths meet all is told again).
-  R3  A value may be told late: for one that no instruction makes it is where paths meet.  So the two are compared by their order alone.
-  R4  Until something is told of the variable for the first time, no value need be told: a debugger says that it does not know.
-  R5  After the last one that was given, the last one that was told is it.
-  R6  Where a variable has NOTHING, what it had last, what it gets next, or zero may be told, or nothing: it is out of scope or undefined, but a phi
-      has some value there.  If it has one value at most each time that it is in scope, any may be told: the instruction may have been moved out
-      of there, and be run where the source does not.
-  R7  A debugger may not know on which way it came to where ways meet.  So if a phi brings together what was told on each of them, it is told, if the
-      block does anything at all.
+  R1  A told value is the current value of `given` or the next one.  No value is skipped, because a debugger would continue to show the previous value.
+      No earlier value returns, and no value is told that is not in `given`.
+  R2  Consecutive equal values count as one value: a debugger shows no difference if one of them is omitted or repeated.  Where paths meet, values
+      are repeated.
+  R3  A value may be told late.  A value that no instruction computes is told where paths meet.  So only the order of the values is compared.
+  R4  Before the first told value, values may be omitted, because a debugger shows that the value is not known.
+  R5  The last told value is the last value of `given`.
+  R6  Where a variable has NOTHING, SPIR-V may tell its previous value, its next value, zero or nothing.  The variable is out of scope or undefined, but
+      a phi has some value there.  If the variable has at most one value each time that it is in scope, SPIR-V may tell any value: a pass may have
+      moved the instruction out of the scope, and the instruction may run where the source does not.
+  R7  Where paths meet, a debugger may not know the executed path.  So if a phi merges the values that were told on the paths, the phi is told.  This
+      does not apply to a block without other instructions.
 
-What a pass leaves out is left out: nothing is asked of a variable of which nothing is told.  But a floor is set under how many are told.
-What the program writes is compared as well.
+A pass may omit all values of a variable.  So a variable without told values is not checked, but FLOORS has the least share of told variables.
+The program's output is compared as well.
 """
 import argparse
 import collections
@@ -35,23 +36,23 @@ import struct
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True  # the sources stay as they are
+sys.dont_write_bytecode = True  # writes no .pyc files into the source tree
 
 from value_programs import COMPONENTS, INPUTS, MOST_WORDS, NO_VALUE, NOTE_WORDS, Generator  # noqa: E402
 
-PIPELINES = ["no-op", "default<O2>"]  # of each program, and one of:
+PIPELINES = ["no-op", "default<O2>"]  # for each program, and one of OTHERS
 OTHERS = ["default<O1>", "licm", "cse,dce", "pm,dce", "dbe,dce", "simplify,dce", "cprop,dce", "expand", "remainder", "early", "contract", "canon,cf,dce",
           "licm,cse,dse,dce", "fixpoint(canon,cf,dbe,licm,dce)", "default<O3>"]
 FLOORS = {"no-op": 0.5, "default<O2>": 0.04}  # the least share of variables with a known value
 NOTHING = None
-TOLD_WORDS = 2  # words of a note: its place in Teller.keys, and the value's bits
+TOLD_WORDS = 2  # words of a record: the index in Teller.keys, and the bits of the value
 BATCH = 25
 
 
 # ---- debug values of SPIR-V ----
 
 class Teller:
-    """The text of SPIR-V in which each DebugValue is followed by code that records its value."""
+    """A SPIR-V text.  `instrument` adds code after each DebugValue that records its value."""
 
     def __init__(self, text):
         self.lines, self.of, self.ids = text.splitlines(), {}, {}
@@ -77,7 +78,7 @@ class Teller:
         return self.ids[what]
 
     def operands(self, id):
-        """What comes after the type of an instruction, or after the number of one of the set for shaders."""
+        """Returns the operands of an instruction: the words after its type, or of an OpExtInst the words after its number."""
         words = self.of[id].split()
         return words[4:] if words[0] == "OpExtInst" else words[2:]
 
@@ -85,7 +86,7 @@ class Teller:
         return int(self.operands(id)[0])
 
     def path_of(self, scope, call_of_line):
-        """The calls that inlined it, from the outermost."""
+        """Returns the path of the calls that inlined the scope, with six bits for each call."""
         path, shift = 0, 0
         at = scope[1] if scope and len(scope) > 1 else None
         while at:
@@ -169,7 +170,7 @@ class Block:
 
 
 class Ways:
-    """R7: what was told last of each variable where blocks end."""
+    """The values that were told last of each variable at the ends of blocks, for R7."""
 
     def __init__(self):
         self.blocks, self.at = {}, None
@@ -190,7 +191,7 @@ class Ways:
 
     @staticmethod
     def put(told, key, id):
-        """It takes the place of its parts, and of what it is a part of."""
+        """Records a value.  The value replaces those of all variables that it contains or that contain it."""
         variable, indices = key
         for other in [other for other in told if other[0] == variable]:
             shorter = min(len(indices), len(other[1]))
@@ -199,7 +200,7 @@ class Ways:
         told[key] = id
 
     def flow(self, block):
-        """None: on no way, or different ones."""
+        """Updates the values after the block: None if paths have no value or different ones.  Returns whether a value changed."""
         ways = [self.blocks[name].after for name in block.before if self.blocks[name].known]
         told = {key: ways[0][key] if all(way.get(key) == ways[0][key] for way in ways) else None for key in (ways[0] if ways else {})}
         for key, id in block.told.items():
@@ -218,13 +219,13 @@ class Ways:
             for key in (self.blocks[block.before[0]].after if len(block.before) > 1 and block.works else ()):
                 told = {way: self.blocks[way].after.get(key) for way in block.before}
                 if None not in told.values() and len(set(told.values())) > 1 and told in block.phis and key not in block.told:
-                    raise Failure(f"{key[0][1]}{list(key[1]) or ''}, call {key[0][0]}: a phi of block {name} is not told, though what it brings together is")
+                    raise Failure(f"{key[0][1]}{list(key[1]) or ''}, call {key[0][0]}: a phi of block {name} is not told, but the values that it merges are")
 
 
 # ---- the rules ----
 
 def plain_bits(bits, kind):
-    """Zeros are alike, and so are NaNs: they are what passes may change."""
+    """Returns the bits, with one zero and one NaN for all, because passes may change their bits."""
     if kind == "float":
         if bits & 0x7fffffff == 0:
             return 0
@@ -234,7 +235,7 @@ def plain_bits(bits, kind):
 
 
 def wrong(given, told):
-    """By the rules above: the index of the told value that is wrong; len(told): the last one is not the last; None: all are right."""
+    """Returns the index of the first told value that breaks a rule, len(told) if it breaks R5, or None if all values are correct."""
     stretches = [set(stretch) for is_nothing, stretch in itertools.groupby(given, lambda token: token is NOTHING) if not is_nothing]
     has_one = all(len(stretch) == 1 for stretch in stretches)
 
@@ -245,7 +246,7 @@ def wrong(given, told):
         return has_one or value in (0, *around)
 
     def further(at, last):
-        """R2: and on from there, as far as nothing else is given."""
+        """Adds to the positions `at` the following positions without another value (R2)."""
         out = set(at)
         for k in at:
             while k + 1 < len(given) and (given[k + 1] is NOTHING or given[k + 1] == last):
@@ -253,13 +254,13 @@ def wrong(given, told):
                 out.add(k)
         return out
 
-    at = set(range(len(given)))  # R4
+    at = set(range(len(given)))  # R4: values before the first told one may be omitted
     for k, value in enumerate(told):
         ahead = at if k == 0 else at | {p + 1 for p in at if p + 1 < len(given)}
         at = further({p for p in ahead if fits(p, value)}, value)
         if not at:
             return k
-    return None if not told or len(given) - 1 in at else len(told)  # R5
+    return None if not told or len(given) - 1 in at else len(told)  # R5: the last value must be told
 
 
 # ---- runs ----
@@ -280,7 +281,7 @@ class Checker:
             raise Failure(f"{shlex.join(command)}: exit code {done.returncode}\n{done.stdout.decode(errors='replace')}")
 
     def execute(self, program, inputs, notes):
-        """What it wrote, and the words that it noted; None: they are too many."""
+        """Runs a program.  Returns its output and the words that it recorded, or None for too many words."""
         out, said = self.folder / "out.bin", self.folder / "notes.bin"
         self.run(self.bin / "vyre-run", program, f"-buffer=0.0=values:{','.join(map(str, inputs))}", "-buffer=0.1=zero", f"-buffer={notes}=zero",
                  "-groups=1", f"-write=0.1={out}", f"-write={notes}={said}")
@@ -288,7 +289,7 @@ class Checker:
         return out.read_bytes(), words[1:1 + words[0]] if words[0] <= MOST_WORDS - 3 else None
 
     def compile(self, seeds):
-        """The programs of the seeds, both texts of each as VIR0: a process for many, which would need longer to begin than for one."""
+        """Compiles both texts of each seed's program to VIR0.  One process compiles all programs, because starting a process takes long."""
         self.generators = {seed: Generator(seed) for seed in seeds}
         for which, options in (("plain", ["-gV"]), ("noting", ["-max-growth=1000"])):
             files = [self.top / f"seed-{seed}" / f"{which}.comp" for seed in seeds]

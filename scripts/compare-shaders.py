@@ -2,24 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare-shaders.py [option...] FILE...
 
-Runs compute shaders (SPIR-V, GLSL, .vir) on one target and again elsewhere, with the same inputs, and prints a table of what came out.
+Runs compute shaders (SPIR-V, GLSL, .vir) on one target and again elsewhere, with the same inputs, and prints a table of the results.
 `FILE.args` beside FILE.spv (its name without the last ending) has more options of vyre-run for that shader, one a line.
 
   --list FILE         more shaders, one a line
   --run PROGRAM       vyre-run; default build/bin/vyre-run
-  --target NAME       where they run; default cuda
-  --device NAME       which device of it; default sim, the CUDA simulator
-  --with NAME         interpreter or a target, what they are compared with; may be given again; default interpreter
-  --bound N           floats within it count as within bounds where bits differ: N or Nulps of vyre-run's -tolerance; default 4ulps
-  --seconds N         for one run; default 60
-  --jobs N            default: processors
-  --details           a line for each shader that is not the same
-  --args FOLDER       where NAME.args are, if not beside the shaders
-  --allow RESULTS     which results are no failure; default: same,bounds,undefined,refused,slow,idle
+  --target NAME       target that runs the shaders; default cuda
+  --device NAME       device of that target; default sim, the CUDA simulator
+  --with NAME         target to compare with, or interpreter; may be repeated; default interpreter
+  --bound N           largest difference of floats for the result `bounds`: N or Nulps, as in vyre-run's -tolerance; default 4ulps
+  --seconds N         time limit of a run; default 60
+  --jobs N            runs at a time; default: number of processors
+  --details           print a line for each shader whose result is not `same`
+  --args FOLDER       folder of the files NAME.args, if they are not beside the shaders
+  --allow RESULTS     results that are not failures; default: same,bounds,undefined,refused,slow,idle
 
-Results: same (bit for bit); bounds (floats differ, but within them); undefined (they differ, or one ends with an error, and the
-interpreter says what is undefined, out of bounds or a race); refused (one of the two cannot run it); slow (past its time); idle (the shader writes nothing); differs; failed
-(an error of the device or a signal).  Exit code 0: all are of --allow.
+Results:
+  same       equal bit for bit
+  bounds     floats differ by at most --bound
+  undefined  the results differ or a run fails, and the interpreter reports undefined behavior, an access out of bounds or a race
+  refused    one of the two cannot run the shader
+  slow       a run exceeds --seconds
+  idle       the shader writes nothing
+  differs    the results differ
+  failed     an error of the device, or a signal
+The exit code is 0 if --allow has all results.
 """
 import argparse
 import collections
@@ -67,7 +74,7 @@ def own_arguments(options, file):
 
 
 def run(options, file, more):
-    """The exit code of vyre-run (None: no time left), and all that it said."""
+    """Runs vyre-run.  Returns its exit code, or None after a timeout, and its output."""
     command = [options.run, file] + own_arguments(options, file) + more
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=options.seconds, check=False)
@@ -77,19 +84,19 @@ def run(options, file, more):
 
 
 def line_with(text, *words):
-    """The line in which the first of the words is that is there, else the first line."""
+    """Returns the first line with the first of the words that the text contains, or the text's first line if it contains none."""
     lines = [line.strip() for line in text.split("\n") if line.strip()] or ["nothing was said"]
     return next((line for word in words for line in lines if word in line), lines[0])
 
 
 def is_refusal(code, text):
-    """Said before anything runs: what the input has that cannot be run, or what a target lacks."""
+    """Returns whether vyre-run refused the input before the run: the input is not supported, or the target lacks a feature."""
     lacks = (" lacks ", "at most", "it can have", "does not have", "as many as", "not supported")
     return "Fix:" in text and (code in (1, 2) or (code == 3 and any(words in text for words in lacks)))
 
 
 def undefined(options, file):
-    """What the interpreter finds in the shader that has no meaning, or None."""
+    """Returns the interpreter's report of undefined behavior in the shader, or None if there is none."""
     for check in ("-check-bounds", "-undefined=report", "-check-races"):
         code, said = run(options, file, [check])
         if code == 1 and any(words in said for words in ("out of bounds", "undefined", "data race", "endless")):
@@ -98,7 +105,7 @@ def undefined(options, file):
 
 
 def difference(options, file, other, text):
-    """Why the bits differ, if they may."""
+    """Returns the result for outputs with different bits, and its explanation."""
     code, said = run(options, file, on(options, other) + [f"-tolerance={options.bound}"])
     if code == 0:
         return "bounds", line_with(said, "equal")
@@ -110,7 +117,7 @@ def difference(options, file, other, text):
 
 
 def on(options, other):
-    validate = ["-validate"] if other == "interpreter" else []  # the other target's messages are not what is asked
+    validate = ["-validate"] if other == "interpreter" else []  # only with one target, so that all messages are that target's
     return [f"-target={options.target}", f"-device={options.device}", f"-compare-target={other}", "-isolate", "-cache-dir=none"] + validate
 
 
@@ -126,7 +133,7 @@ def compare(options, file, other):
         return "idle", line_with(said, "error")
     if is_refusal(code, said):
         return "refused", line_with(said, "error:")
-    why = undefined(options, file)  # a relaxed program has no guards: out of bounds is an illegal address
+    why = undefined(options, file)  # without guards, a relaxed program fails with an illegal address
     if code == 3 and why:
         return "undefined", why
     return "failed", f"exit code {code}: " + line_with(said, "error:")

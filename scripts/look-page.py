@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Uses the page of vyre-passmgr -html as a reader does, in a headless Chromium: keys, filter, light and dark, narrow and wide; takes pictures of it, to be
-looked at.  Nothing may be said on its console, and nothing fetched but the page.
+"""Tests the page of vyre-passmgr -html in a headless Chromium: keys, filter, light and dark, narrow and wide.  Takes screenshots of the page.
+The page may print nothing on the console, and may fetch nothing.
 
-usage: look-page.py BUILD FOLDER [CHROMIUM]        (Debian: chromium; the pictures are FOLDER/*.png)
+usage: look-page.py BUILD FOLDER [CHROMIUM]        (Debian: chromium; the screenshots are FOLDER/*.png)
 """
 import base64
 import fcntl
@@ -16,14 +16,14 @@ import shutil
 import subprocess
 import sys
 
-SECONDS = 300  # after which an answer counts as lost: nothing waits for a time, but for what it waits for
+SECONDS = 300  # time limit for an answer of Chromium
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-extensions", "--remote-debugging-pipe"]
 VIRTUAL_KEYS = {"ArrowDown": 40, "ArrowUp": 38, "Home": 36, "End": 35, "Escape": 27, "Enter": 13, "Tab": 9}
 
 
 class Browser:
-    """Chromium, told what to do by its protocol for debuggers: JSON between zero bytes, on its files 3 and 4."""
+    """A Chromium that is controlled by the DevTools protocol: JSON messages between zero bytes, on its file descriptors 3 and 4."""
 
     def __init__(self, program, folder):
         to_read, self.to = os.pipe()
@@ -80,7 +80,7 @@ class Browser:
             self.events.append(self.hear())
 
     def see(self, script):
-        """What the script's expression is on the page."""
+        """Returns the value of a JavaScript expression on the page."""
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
         if "exceptionDetails" in answer:
             raise SystemExit(f"{script}: {answer['exceptionDetails']}")
@@ -123,7 +123,7 @@ def same(what, is_, wanted):
 
 
 def by_keys(b, data):
-    """Through the runs, each with its diff."""
+    """Tests the keys that select runs, and the diff of each run."""
     first = data["inputs"][0]
     changed = [item for item in first["items"] if item["kind"] == "run" and item["changed"]]
     same("the list has the focus", b.see(FOCUS), "list")
@@ -200,7 +200,7 @@ def by_mouse(b):
 
 
 def figures(b, data):
-    """What a driver tells: -device-stats."""
+    """Tests the figures of -device-stats."""
     b.press("Home", "j")
     for _ in data["inputs"][0]["items"]:
         if b.see(HEADING) != "at the end":
@@ -223,6 +223,7 @@ def figures(b, data):
     same("keys of the choice are its own", b.see(HEADING), here)
 
 
+# JavaScript: lists the pairs of text and background colours whose contrast is below 4.5.
 CONTRAST = """(() => {
   const colour = name => { const probe = document.createElement("i"); probe.style.color = `var(--${name})`; document.body.append(probe);
     const [r, g, b] = getComputedStyle(probe).color.match(/\\d+/g).map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); probe.remove();
@@ -236,7 +237,7 @@ CONTRAST = """(() => {
 
 
 def schemes(b, page, folder):
-    """Light and dark, as the system is, and by key; wide and narrow."""
+    """Tests the light and dark schemes, chosen by the system or by a key, and narrow and wide windows."""
     dark = "[document.documentElement.classList.contains('dark'), getComputedStyle(document.body).backgroundColor]"
     backs = {}
     for scheme in ("light", "dark"):
@@ -258,11 +259,11 @@ def schemes(b, page, folder):
     same("light / dark", b.see(dark), backs["dark"])
 
 
-NAME = '<img src=gone onerror=console.log(1)> & "bad".vir'  # of an input: a text, whatever is in it
+NAME = '<img src=gone onerror=console.log(1)> & "bad".vir'  # of an input; the page must show it as text
 
 
 def by_all(b):
-    """Each entry: nothing is told that is not there, and texts are texts."""
+    """Tests each entry: no missing value is shown, and names of inputs are shown as text."""
     b.press("c", "Home")
     same("names of inputs", b.see("[...document.querySelectorAll('nav h2')].pop().textContent").strip().endswith("/" + NAME), True)
     for _ in range(b.see(ROWS)):

@@ -20,15 +20,15 @@ import sys
 
 
 class Wrong(Exception):
-    """What is wrong and where, and how to mend it."""
+    """An error of the documents, with its place and its fix."""
 
     def __init__(self, what, fix):
         super().__init__(f"site.py: {what}\nFix: {fix}")
 
 
-# A plot of the first table under a heading that has all columns: names say what a row is, numbers are {column: what the plot calls it}.  "lanes > vyre"
-# is the first column `vyre` after the column `lanes`.  Numbers end in unit.  per: the count that this column begins with is divided by
-# each number, of milliseconds, which makes millions a second.  mark: where a line is drawn.
+# A plot of the first table under a heading that has all columns.  `names` are the columns that identify a row, and `numbers` is {column: name in the
+# plot}.  "lanes > vyre" is the first column `vyre` after the column `lanes`.  Numbers end in `unit`.  With `per`, the count at the begin of that column
+# is divided by each number of milliseconds, and the result is in millions per second.  `mark` is the value at which a line is drawn.
 Plot = collections.namedtuple("Plot", "page heading title axis names numbers unit per log mark", defaults=("", None, False, None))
 PLOTS = [
     Plot("bench/README.md", "Passes: bench-passes", "What a row costs in each pass, as programs grow", "ns a row",
@@ -44,14 +44,14 @@ PLOTS = [
 
 
 def cells(line):
-    """The cells of a table's line as plain text."""
+    """Returns the cells of a table's line as plain text."""
     found = re.split(r"(?<!\\)\|", line.strip().strip("|"))
     return [html.unescape(cell.replace("\\|", "|").replace("`", "").strip()) for cell in found]
 
 
 def table_of(plot, lines):
-    """(the plotted rows as [names, numbers], the number of the line after the table)"""
-    fix = f"say in PLOTS of scripts/site.py what {plot.page} has now"
+    """Returns the plotted rows as [names, numbers], and the number of the line after the table."""
+    fix = f"change PLOTS in scripts/site.py to match {plot.page}"
     columns = [*plot.names, *plot.numbers, *([plot.per] if plot.per else [])]
     heads = [i for i, line in enumerate(lines) if re.fullmatch(r"#+ " + re.escape(plot.heading), line)]
     if len(heads) != 1:
@@ -94,7 +94,7 @@ def row_of(plot, row, where, fix):
 
 
 def ticks_of(low, high, log):
-    """Round numbers over a range, the first not above low and the last not below high."""
+    """Returns round numbers over a range.  The first is at most `low`, and the last is at least `high`."""
     if log:
         steps = [m * 10.0 ** e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1) for m in (1, 2, 5)]
         return steps[max(i for i, s in enumerate(steps) if s <= low):1 + min(i for i, s in enumerate(steps) if s >= high)]
@@ -104,13 +104,13 @@ def ticks_of(low, high, log):
 
 
 def shape(kind, x, y):
-    """Series are told apart by shape as well as by colour."""
+    """Returns a dot.  The series have different shapes, because colours are not enough for all readers."""
     return (f'<circle class="s0" cx="{x:.1f}" cy="{y}" r="5"/>', f'<rect class="s1" x="{x - 4.5:.1f}" y="{y - 4.5}" width="9" height="9"/>',
             f'<path class="s2" d="M{x:.1f} {y - 6.5}l6.5 6.5l-6.5 6.5l-6.5 -6.5z"/>')[kind]
 
 
 def figure(plot, rows, number):
-    """A figure of dots: a row of the table is a line of it, a column of numbers a series."""
+    """Returns a figure of dots.  A line of the figure is a row of the table, and a series is a column."""
     series, values = list(plot.numbers.values()), [value for _, numbers in rows for value in numbers]
     ticks = ticks_of(min(values + [plot.mark or values[0]]), max(values + [plot.mark or values[0]]), plot.log)
     scale = math.log10 if plot.log else float
@@ -148,7 +148,7 @@ def figure(plot, rows, number):
 
 
 class Slugs:
-    """The names that GitHub gives to headings, which the documents' links use."""
+    """Makes the anchors that GitHub gives to headings, which the documents' links use."""
 
     def __init__(self):
         self.seen = collections.Counter()
@@ -178,7 +178,7 @@ class Site:
         self.api = (out.parent / "api/html/index.html").is_file()
 
     def read_groups(self):
-        """[(heading, pages)], of README.md."""
+        """Returns the list of (heading, pages) in README.md's section "Documentation"."""
         section = re.search(r"^## Documentation\n(.*?)^## ", self.text["README.md"], re.M | re.S)
         groups = [(part.split("**")[0], [name for name in re.findall(r"\]\(([\w./-]+\.md)(?:#[\w-]+)?\)", part) if name in self.text])
                   for part in re.split(r"^- \*\*", section.group(1) if section else "", flags=re.M)[1:]]
@@ -189,7 +189,7 @@ class Site:
         return groups
 
     def link(self, page, target, text):
-        """The HTML of a link: to a page, to the world, or a path of the sources, which the site does not have."""
+        """Returns the HTML of a link to a page or a URL.  For a path of the sources, returns text, because the site does not have them."""
         target = html.unescape(target)
         path, _, anchor = target.partition("#")
         if re.match(r"[a-z]+:", target):
@@ -206,7 +206,7 @@ class Site:
         return f'<span class="path">{text}{"" if ("/" + name).endswith("/" + plain) else f" ({html.escape(name)})"}</span>'
 
     def body(self, page):
-        """(the page's HTML, the tokens of its table of contents)"""
+        """Returns the page's HTML, and the tokens of its table of contents."""
         lines = re.sub(r"^<!--.*-->\n", "", self.text[page], flags=re.M).split("\n")
         figures = {}
         for plot in (plot for plot in PLOTS if plot.page == page):
@@ -214,7 +214,7 @@ class Site:
             rows, at = table_of(plot, lines)
             figures[f"<p>PLOT-{self.plots}</p>"] = figure(plot, rows, self.plots)
             lines[at:at] = ["", f"PLOT-{self.plots}", ""]
-        # In a table's code GitHub takes \| as |.
+        # GitHub shows \| in a table's code as |.
         text = "\n".join(re.sub(r"`[^`]*`", lambda m: m.group().replace("\\|", "|"), line) if line.startswith("|") else line for line in lines)
         md = self.markdown.Markdown(extensions=["tables", "fenced_code", "sane_lists", "toc"],
                                     extension_configs={"toc": {"slugify": Slugs(), "toc_depth": "2-3"}})
@@ -301,7 +301,7 @@ def main(arguments):
     out = pathlib.Path(arguments[0]).resolve()
     source = pathlib.Path(arguments[1]).resolve() if len(arguments) > 1 else pathlib.Path(__file__).resolve().parent.parent
     try:
-        import markdown  # here, for what is said where it is missing
+        import markdown  # imported here, so that a missing module has its own message
         site = Site(out, source, markdown)
         site.build()
     except ImportError:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random GLSL programs for check-values.py, each as two texts: plain, and with a note of what each variable is given, which goes into a buffer.
+"""Generates random GLSL programs for check-values.py.  Each program has two texts: plain, and noting, which records values of variables in a buffer.
 
-A note is three words: the calls that led there, the variable's component (Variable.key), and the bits of its value.  With NO_VALUE: it has none from
-there on.  All is defined: what is read has been given a value, loops end, and floats are small whole numbers, so that nothing that is made of
-them is inexact.
+A record ("note") is three words: the path of calls, the variable's component (Variable.key), and the bits of the component's value.  A key with
+NO_VALUE records that the component has no value from there on.  Programs have no undefined behavior: a variable is read only after it has a value,
+and loops end.  Floats are small whole numbers, so that operations on floats are exact.
 """
 import random
 
-NO_VALUE = 1 << 31  # with a key
+NO_VALUE = 1 << 31  # flag in the key of a note
 NOTE_WORDS = 3
-MOST_WORDS = 1 << 16  # of all notes
+MOST_WORDS = 1 << 16  # room for all notes of a run
 INPUTS, OUTPUTS = 8, 16
-MOST_CALLS = 60  # fewer than 64: six bits of a path each
+MOST_CALLS = 60  # fewer than 64, because each call has six bits of a path
 
 SCALARS = ["int", "uint", "float", "bool"]
 TYPES = {"int": 8, "float": 6, "uint": 3, "bool": 3, "vec2": 2, "vec3": 3, "vec4": 2, "Pair": 2, "int[3]": 1, "mat2": 1}
@@ -21,7 +21,7 @@ def lanes(text, indices, count):
     return [(f"{text}.{'xyzw'[k]}", indices + (k,), "float") for k in range(count)]
 
 
-COMPONENTS = {  # what to write after the variable, the indices that lead there, and its type
+COMPONENTS = {  # by type of a variable, for each component: its GLSL suffix, its indices, its type
     **{scalar: [("", (), scalar)] for scalar in SCALARS},
     **{f"vec{n}": lanes("", (), n) for n in (2, 3, 4)},
     "Pair": [(".a", (0,), "int")] + lanes(".b", (1,), 2),
@@ -49,8 +49,8 @@ int keep(uint key, int x) { word(key, uint(x)); return x; }
 class Variable:
     def __init__(self, number, kind):
         self.number, self.type, self.name = number, kind, f"v{number}"
-        self.held = False  # a loop counts with it
-        self.made = False  # all that it is given instructions make: no literals, no copies
+        self.held = False  # whether the variable is a loop counter, which only the loop writes
+        self.made = False  # whether instructions compute all of its values, so that no value is a literal or a copy
 
     def key(self, k):
         return self.number * 16 + k
@@ -73,7 +73,7 @@ class Function:
 
 
 class Generator:
-    """Lines are (plain, noting, call): texts or None, and the number of the call that is there, or 0."""
+    """A random program.  A line is (plain, noting, call): its text in each version or None, and the number of the call in it or 0."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -133,7 +133,7 @@ class Generator:
             number = self.random.choice(["int", "uint", "float"])
             x, y = self.scalar(number, depth - 1), self.scalar(number, 0)
             return self.random.choice([f"({x} < {y})", f"({x} >= {y})", f"({a} && {b})", f"({a} || {b})", f"({a} != {b})", f"!{a}"])
-        if kind == "float":  # whole numbers, and small: exact, whatever is made of them
+        if kind == "float":  # small whole numbers, so that operations are exact
             return self.random.choice([f"clamp({a} + {b}, -99.0, 99.0)", f"clamp({a} * {b}, -99.0, 99.0)", f"min({a}, {b})", f"max({a}, {b})",
                                        f"float({self.scalar('int', depth - 1)} & 63)", f"clamp({a} - {b}, -99.0, 99.0)"])
         other = f"{kind}({self.scalar('uint' if kind == 'int' else 'int', depth - 1)})"
@@ -142,7 +142,7 @@ class Generator:
                                    of_float])
 
     def made(self, v, value):
-        """The value, or one that an instruction makes of it, if that is how the variable is."""
+        """Returns the value, or an instruction that computes with it if v.made is set."""
         given = f"given[{self.random.randrange(INPUTS)}]"
         if not v.made:
             return value
@@ -151,7 +151,7 @@ class Generator:
         return f"(({given} > 2) != {value})" if v.type == "bool" else f"({value} + {v.type}({given}))"
 
     def value(self, kind):
-        """An expression of any type."""
+        """Returns a random expression of the type."""
         depth = self.random.choice([0, 1, 1, 2, 2, 3])
         same = self.visible(kind)
         if same and self.one_in(4):
@@ -217,7 +217,7 @@ class Generator:
         self.wrote(v)
 
     def chain(self):
-        """Values of one variable, each an instruction's, and some of them of no use."""
+        """Writes several values to a variable.  An instruction computes each value, and some values are not used."""
         targets = [v for v in self.visible() if v.type in ("int", "uint", "float") and not v.held]
         if not targets:
             return self.declare()
@@ -275,7 +275,7 @@ class Generator:
             self.wrote(v)
 
     def block(self, kind, size, first=(), variables=()):
-        """Its lines, whether its end is reached, and what is defined there."""
+        """Makes a block.  Returns its lines, whether control reaches its end, and the variables with a value at its end."""
         saved, self.lines = self.lines, []
         before, scope = set(self.defined), Scope(kind)
         scope.variables += variables
@@ -339,7 +339,7 @@ class Generator:
         return True
 
     def test_loop(self):
-        """`while` or `do`, with a count of what is left."""
+        """Writes a `while` or `do` loop, with a counter of the remaining iterations."""
         v = self.new("int")
         self.both(f"int {v.name} = {self.scalar('int', 1)} & 3;")
         self.wrote(v)
@@ -370,7 +370,7 @@ class Generator:
         return True
 
     def jump(self):
-        """`break`, `continue` or `return`; false: there is nothing to leave."""
+        """Writes `break`, `continue` or `return`.  Returns False if there is nothing to leave."""
         kinds = [scope.kind for scope in self.scopes]
         words = [word for word, of in (("break", ("loop", "switch")), ("continue", ("loop",)), ("return", ("function",)))
                  if any(kind in of for kind in kinds)]
@@ -387,7 +387,7 @@ class Generator:
 
     def leave_function(self, word):
         f = self.function
-        for v in self.visible():  # others are not used, and may go
+        for v in self.visible():  # use their values, because passes may remove values that are not used
             if f.name == "main" and not self.one_in(3):
                 text, _, _ = self.random.choice(COMPONENTS[v.type])
                 self.both(f"result[{self.random.randrange(OUTPUTS)}] ^= int({v.name}{text});")
@@ -402,7 +402,7 @@ class Generator:
             self.both(result)
 
     def statement(self):
-        """False: what follows is not reached."""
+        """Writes a random statement.  Returns False if control does not reach the code after it."""
         if len(self.variables) > 90:
             return True
         flat = [(self.declare, 4), (self.assign, 12), (self.swap, 1), (self.chain, 3), (self.output, 2), (self.call, 3)]

@@ -8,7 +8,7 @@
 static vyre_status
 absent(const char *option)
 {
-  return VYRE_ERROR(VYRE_CODE_INTERNAL, "-%s is not there on Windows, and was not refused", option);
+  return VYRE_ERROR(VYRE_CODE_INTERNAL, "-%s is not available on Windows, but was not refused", option);
 }
 
 vyre_status

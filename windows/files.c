@@ -1,4 +1,4 @@
-/* Functions for files and folders (sys/stat.h, stdlib.h, unistd.h, dirent.h).
+/* Implements functions for files and folders (sys/stat.h, stdlib.h, unistd.h, dirent.h).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
@@ -36,7 +36,7 @@ vyre_stat(const char *path, struct vyre_stat *out)
   if (!is_known)
     return failed(error);
   const uint64_t written = (uint64_t)info.ftLastWriteTime.dwHighDateTime << 32 | info.ftLastWriteTime.dwLowDateTime;
-  const int64_t since_1970 = (int64_t)(written - UINT64_C(116444736000000000)); /* of 100 ns */
+  const int64_t since_1970 = (int64_t)(written - UINT64_C(116444736000000000)); /* in units of 100 ns */
   *out = (struct vyre_stat){
       .st_dev = info.dwVolumeSerialNumber,
       .st_ino = (uint64_t)info.nFileIndexHigh << 32 | info.nFileIndexLow,

@@ -1,4 +1,4 @@
-/* fma and fmaf (math.h) with one rounding.  MinGW's functions round twice, but folding needs the exact last bit.
+/* Implements fma and fmaf (math.h) with one rounding.  MinGW's functions round twice, but folding needs the exact last bit.
  *
  * Both summands become 128-bit integers with the same scale, and the smaller one is shifted down.  Bits that are shifted out set
  * the lowest bit (a sticky bit).  Then the other summand is at least four times as large, so that the difference loses at most one
@@ -13,7 +13,7 @@ __extension__ typedef unsigned __int128 wide;
 
 enum { HIGHEST = 124 };
 
-/* part 2^power, its highest bit HIGHEST. */
+/* The number part * 2^power.  The highest set bit of `part` is bit HIGHEST. */
 typedef struct number {
   wide part;
   int power;
@@ -56,7 +56,7 @@ add(number a, number b)
   return a;
 }
 
-/* To nearest, ties to even; to so many bits, fewer below 2^least. */
+/* Rounds to nearest, ties to even, to `bits` significant bits.  Results below 2^least are denormal and have fewer bits. */
 static double
 round_to(number x, int bits, int least)
 {

@@ -1,4 +1,4 @@
-/* The folder of the library.
+/* Finds the folder of this library.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Static, so that its address is in this file, whatever else knows it. */
+/* Stores the folder of the library that contains this function.  The function is static, so that its address is in this library. */
 static bool
 find_own(char *out, size_t size)
 {

@@ -1,4 +1,5 @@
-/* Calls of code that is not vyre's: Windows has neither signal masks nor files whose mode a umask decides.
+/* Saves and restores the state of the process around calls of foreign code, such as plugins.  Windows has only the floating-point
+ * environment: it has no signal masks, and no umask for the modes of files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/environment.h"

@@ -1,4 +1,4 @@
-/* glob.h: names with *, ? and [ab], folder by folder.
+/* Implements glob.h: finds names that match *, ? and [ab], folder by folder.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <glob.h>
@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether c is one of [...] there, *out_end after it; without a ] it is a [. */
+/* Returns whether c matches the bracket expression at `set`.  *out_end is the end of the expression.  Without a closing bracket,
+ * only
+ * "[" matches. */
 static bool
 is_one_of(const char *set, char c, const char **out_end)
 {
@@ -62,7 +64,7 @@ append(glob_t *to, const char *path)
   return 0;
 }
 
-/* Finds the entries of `path`, of that length, that match the rest of the pattern. */
+/* Finds the paths that begin with the first `length` bytes of `path` and then match the pattern. */
 static int
 find(char path[PATH_MAX], size_t length, const char *pattern, glob_t *to)
 {

@@ -1,5 +1,5 @@
-/* Reading and writing of GLSL, HLSL and other languages: glslang and SPIRV-Cross are in a program that bounds and survives them by
- * means that Windows does not have.
+/* Refuses to read and write GLSL, HLSL and other languages.  glslang and SPIRV-Cross run in a separate program, which limits their
+ * memory and time by system calls that Windows does not have.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/cross.h"
@@ -19,8 +19,8 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
 {
   (void)text, (void)length, (void)options, (void)diagnostics, (void)out;
   return VYRE_ERROR(VYRE_CODE_USAGE,
-                    "%s: GLSL, HLSL and SPIR-V's assembly are not read on Windows\n"
-                    "Fix: make SPIR-V of it (glslc, glslangValidator -V, dxc -spirv, spirv-as), and give that",
+                    "%s: GLSL, HLSL and the assembly of SPIR-V are not read on Windows\n"
+                    "Fix: compile it to SPIR-V (glslc, glslangValidator -V, dxc -spirv, spirv-as), and pass the SPIR-V",
                     path);
 }
 
@@ -30,7 +30,7 @@ vyre_cross_write(const void *spirv, size_t size, const char *path, const vyre_cr
   (void)spirv, (void)size, (void)options, (void)out;
   return VYRE_ERROR(VYRE_CODE_USAGE,
                     "%s: GLSL, HLSL and MSL are not written on Windows\n"
-                    "Fix: write SPIR-V, and give that to spirv-cross",
+                    "Fix: write SPIR-V, and convert it with spirv-cross",
                     path);
 }
 

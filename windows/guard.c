@@ -1,5 +1,5 @@
-/* Reports that the process ended before its work was done, as tools/run/guard.c does: by exit, abort, or an unhandled exception. An
- * end by TerminateProcess or _exit is not detected.
+/* Reports an end of the process before its work is done, as tools/run/guard.c does: an exit, abort, or unhandled exception.  Does
+ * not detect TerminateProcess and _exit.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/run/guard.h"
@@ -13,8 +13,8 @@
 
 #include "vyre/io.h"
 
-static atomic_bool done;                      /* the program's own end has begun */
-static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread says why the process ends before that, and ends it */
+static atomic_bool done;                      /* guard_end was called, so an end of the process is expected */
+static atomic_flag ending = ATOMIC_FLAG_INIT; /* set by the only thread that reports an unexpected end, and then ends the process */
 static const char *program = "";
 
 static _Noreturn void
@@ -73,7 +73,7 @@ end_by_exception(EXCEPTION_POINTERS *what)
   end(&text, code);
 }
 
-/* Where stacks overflow, too. */
+/* Prepares the thread for the report.  Reserves stack space, so that a stack overflow is reported, too. */
 void
 guard_thread(void)
 {
@@ -85,7 +85,7 @@ guard_thread(void)
 void
 guard_limit(uint32_t seconds)
 {
-  (void)seconds; /* -pass-timeout is not there */
+  (void)seconds; /* Windows does not support -pass-timeout */
 }
 
 void

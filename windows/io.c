@@ -1,8 +1,9 @@
-/* Reading and writing files, as base/files/io.c does it: here, too, a file is written beside its place, and put there whole.
+/* Reads and writes files, as base/files/io.c does.  Writes a temporary file beside the path, and then replaces the file at the
+ * path.
  *
- * Bytes are bytes: nothing that is read or written has its line ends changed.
+ * Line ends are not converted.
  *
- * Limits: as there; and a file that another program has open may not be replaced, which is an error.
+ * Limits: those of base/files/io.c.  A file that another program has opened cannot be replaced.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
@@ -31,7 +32,7 @@ failed(const char *verb, const char *path, int error)
   return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s\nFix: %s", verb, path, strerror(error), file_advice(error));
 }
 
-/* Folders cannot be opened, and the current one is the only one that paths are relative to. */
+/* Opens a file.  Fails for folders and for paths relative to an open folder, which this implementation does not support. */
 int
 vyre_file_open(int folder, const char *path, vyre_file_use use)
 {
@@ -97,7 +98,7 @@ io_read(const char *path, bool is_plain, vyre_bytes *out)
   return read_all(STDIN_FILENO, "standard input", CHUNK, out);
 }
 
-/* 0, or errno. */
+/* Writes all bytes.  Returns 0 or an error number. */
 static int
 write_all(int fd, const char *data, size_t size)
 {
@@ -111,7 +112,7 @@ write_all(int fd, const char *data, size_t size)
   return 0;
 }
 
-/* Writes an open file and closes it. */
+/* Writes all bytes to an open file and closes it.  Returns 0 or an error number. */
 static int
 write_and_close(int fd, const void *data, size_t size)
 {
@@ -119,7 +120,8 @@ write_and_close(int fd, const void *data, size_t size)
   return close(fd) != 0 && !error ? errno : error;
 }
 
-/* Creates folder/.vyre-PID-N for path; its name goes to `out`.  -1: errno says why. */
+/* Creates and opens the file .vyre-PID-N in the folder of `path`, and stores its path in `out`.  Returns -1 and sets errno after a
+ * failure. */
 static int
 open_beside(const char *path, char out[PATH_MAX])
 {
@@ -145,7 +147,7 @@ write_beside(const char *path, const void *data, size_t size)
 {
   char beside[PATH_MAX] = "";
   if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
-    return EACCES; /* read only */
+    return EACCES; /* the file is read-only */
   const uint32_t slot = io_note_temporary(beside);
   const int fd = open_beside(path, beside);
   int error = fd < 0 ? errno : write_and_close(fd, data, size);

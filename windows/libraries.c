@@ -1,4 +1,4 @@
-/* dlfcn.h.
+/* Implements dlfcn.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ dlopen(const char *path, int flags)
 {
   (void)flags;
   SetErrorMode(SEM_FAILCRITICALERRORS);
-  HMODULE library = LoadLibraryExA(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH); /* what it needs lies beside it */
+  HMODULE library = LoadLibraryExA(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH); /* and dependencies beside it */
   const DWORD error = library ? 0 : GetLastError();
   if (error && !FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, error, 0, why, sizeof why, NULL))
     snprintf(why, sizeof why, "error %lu", error);

@@ -1,4 +1,4 @@
-/* sys/mman.h: address space that is reserved whole, and committed from its start on.
+/* Implements sys/mman.h for reserved address space: mmap reserves a range, and mprotect commits memory from its start on.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <sys/mman.h>

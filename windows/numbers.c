@@ -1,4 +1,4 @@
-/* Numbers of the "C" locale (locale.h), bytes within bytes (string.h).
+/* Implements conversion of numbers in the "C" locale (locale.h), and memmem (string.h).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <locale.h>
@@ -7,7 +7,8 @@
 
 char vyre_locale_c[] = "C";
 
-/* The one before is named where it is another one, in a text to be freed, and comes back by its name. */
+/* Sets the thread's locale for numbers.  Returns NULL if "C" is already set, otherwise the name of the previous locale.  Passing
+ * that name to uselocale restores the previous locale, and frees the name. */
 locale_t
 uselocale(locale_t wanted)
 {

@@ -1,4 +1,4 @@
-/* Whether a .dll is whole.
+/* Checks whether a .dll file is complete.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/registry/registry.h"

@@ -1,4 +1,4 @@
-/* Processors, memory and threads (sched.h, unistd.h).
+/* Implements queries of processors, memory and threads (sched.h, unistd.h).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <sched.h>
@@ -26,7 +26,7 @@ sysconf(int what)
     return (long)system.dwPageSize;
   if (what == _SC_NPROCESSORS_ONLN)
     return (long)system.dwNumberOfProcessors;
-  return GlobalMemoryStatusEx(&memory) ? (long)(memory.ullTotalPhys / system.dwPageSize) : -1; /* up to 8 TiB */
+  return GlobalMemoryStatusEx(&memory) ? (long)(memory.ullTotalPhys / system.dwPageSize) : -1; /* fits for less than 8 TiB */
 }
 
 static DWORD first_thread;

@@ -62,8 +62,8 @@ free_paths(paths *p)
   free(p->all);
 }
 
-/* Adds the path if the file exists, otherwise also the path with slashes for the backslashes of the included name, which begins at
- * `name`. */
+/* Adds the path.  If the file does not exist, also adds the path with slashes for the backslashes of the included name, which
+ * begins at `name`. */
 static vyre_status
 add_candidate(inclusion *to, char *path, size_t name, bool *out_found)
 {
@@ -113,8 +113,8 @@ count_words(const char *text, size_t length)
   return count;
 }
 
-/* Adds the includes of a text.  *out_sure is whether there are no others, because the word is nowhere else but in #extension lines.
- */
+/* Adds the includes of a text.  Sets *out_sure if the text has no others, because each "include" is part of an #include or
+ * #extension line. */
 static vyre_status
 scan(inclusion *to, const char *from, const char *text, bool *out_sure)
 {

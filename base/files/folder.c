@@ -1,5 +1,5 @@
-/* The folder of the library, found in the kernel's list of mapped files.  It is right for every configuration of the dynamic linker
- * and after changes of the working folder.  A library that was replaced keeps its folder.
+/* The folder of the library, found in the kernel's list of mapped files.  The list is right for every configuration of the dynamic
+ * linker and after changes of the working folder.  A library that was replaced keeps its folder.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
@@ -10,7 +10,8 @@
 
 #include "vyre/io.h"
 
-/* Static, so that its address is always that of this library. */
+/* Finds the folder of the mapped file that contains the code of this function.  The function is static, because the dynamic linker
+ * may bind an external name to another library. */
 static bool
 find_own(char *out, size_t size)
 {

@@ -80,7 +80,7 @@ read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* The kind of a file that is not regular, or NULL. */
+/* Returns the kind of a file for messages, or NULL for a regular file.  Callers handle folders. */
 static const char *
 special_kind(mode_t mode)
 {
@@ -120,7 +120,7 @@ read_path(const char *path, bool is_plain, vyre_bytes *out)
   return status;
 }
 
-/* Without `is_plain`, standard input and named descriptors may be any kind of file, because the caller has opened them. */
+/* If `is_plain` is false, standard input and named descriptors may be any kind of file, because the caller has opened them. */
 vyre_status
 io_read(const char *path, bool is_plain, vyre_bytes *out)
 {
@@ -225,8 +225,8 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
   return error ? failed("write", shown, error) : VYRE_OK;
 }
 
-/* Follows symbolic links of the path's last name, but not of its folders, and not names of descriptors.  The final target need
- * not exist.  Returns false if there are too many links or the path is too long. */
+/* Follows symbolic links of the path's last name, but not of its folders.  Does not follow names of descriptors like /dev/fd/5.
+ * The final target need not exist.  Returns false if there are too many links or the path is too long. */
 static bool
 resolve_links(const char *path, char out[PATH_MAX])
 {

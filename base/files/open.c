@@ -1,4 +1,4 @@
-/* The one place that opens files: of the library, the programs and vyre-glsl.  windows/io.c has the same for Windows.
+/* Opens files.  The library, the programs and vyre-glsl open all files here.  windows/io.c defines this function for Windows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"

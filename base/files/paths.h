@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Returns whether a path does not depend on the current folder. */
+/* Returns whether a path is absolute. */
 static inline bool
 path_is_whole(const char *path)
 {
@@ -27,7 +27,7 @@ path_of_program(void)
   return "/proc/self/exe";
 }
 
-/* Replaces backslashes of a path from the user by slashes where the system uses backslashes. */
+/* Replaces the backslashes of a user's path by slashes.  Does nothing on systems whose paths have no backslashes. */
 static inline void
 path_normalize(char *path)
 {

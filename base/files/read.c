@@ -1,4 +1,4 @@
-/* Reading files as bytes or as text, on each system.
+/* The parts of file reading that all systems share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/files/read.h"

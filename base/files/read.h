@@ -6,10 +6,10 @@
 
 #include "vyre/io.h"
 
-/* Appends the bytes of a regular file.  Without `is_plain` (VYRE_FILE_PLAIN), the path may also be "-" or name an open
+/* Appends the bytes of a regular file.  If `is_plain` (VYRE_FILE_PLAIN) is false, the path may also be "-" or name an open
  * descriptor.  After a failure `out` may have some of the bytes. */
 VYRE_MUST_USE vyre_status io_read(const char *path, bool is_plain, vyre_bytes *out);
-/* Returns what a user can do about an error of the system with a file: the text of a fix. */
+/* Returns the text of a fix for an errno value of a file operation. */
 const char *file_advice(int error);
 /* Removes the byte order mark of the text that begins at `from` and ends with a zero byte.  Returns INPUT for UTF-16. */
 VYRE_MUST_USE vyre_status io_remove_mark(const char *path, vyre_bytes *text, size_t from);

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Resolves the links of the existing folders of a path.  Returns false if the path is too long. */
+/* Resolves the links of the longest part of a path that exists, and appends the rest.  Returns false if the path is too
+ * long. */
 static bool
 resolve_folders(const char *path, char out[PATH_MAX])
 {

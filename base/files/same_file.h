@@ -6,8 +6,9 @@
 
 #include <stdbool.h>
 
-/* Returns whether two paths name one regular file.  Existing files are compared through all links, other paths by the place where a
- * file would be created.  Returns false for devices: a terminal may be written by several writers. */
+/* Returns whether two paths name one regular file.  Symbolic and hard links of one existing file are equal.  Paths without a file
+ * are compared by the place where a file would be created.  Returns false for devices, because several writers may share a
+ * terminal. */
 bool same_file(const char *a, const char *b);
 /* Returns whether a write to one path may replace the other.  Faster than same_file for many pairs.  Hard links with different
  * names are different, because a write replaces only one of them. */

@@ -32,13 +32,13 @@ uint64_t archives_size(const archives *a, const char *input);
 /* Returns whether the path has the extension of an archive. */
 bool archives_is_name(const char *path);
 
-/* An archive to be written. */
+/* An archive that the tool writes. */
 typedef struct archive_output {
   const struct foz *from; /* borrowed; NULL if the output is not an archive */
   vyre_bytes *modules;    /* owned, by entry of `from`; empty for an entry that stays unchanged */
 } archive_output;
 
-/* Begins an archive at `path` from the archive of the input.  Leaves `out` empty if either is not an archive. */
+/* Begins an archive at `path` from the archive of the input.  Leaves `out` empty if `path` or the input is not an archive. */
 VYRE_MUST_USE vyre_status archive_output_begin(const archives *a, const char *path, const char *input, archive_output *out);
 /* Moves the SPIR-V of an input into the archive. */
 void archive_output_keep(archive_output *output, const archives *a, const char *input, vyre_bytes *module);

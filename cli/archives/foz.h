@@ -16,7 +16,7 @@ typedef struct foz_entry {
   size_t at;                        /* offset of its name in the file */
   uint32_t stored, form, sum, size; /* bytes in the file, packing, checksum or 0, unpacked bytes */
   char key[FOZ_KEY + 1];
-  bool is_module; /* a compute shader, or a module that cannot be read */
+  bool is_module; /* a compute shader, or a shader module that cannot be read, so that its kind is unknown */
 } foz_entry;
 
 typedef struct foz_key {

@@ -77,7 +77,7 @@ tool_create_report(const tool *t, vyre_report **out)
   return vyre_report_create_like(t->report, t->isolated ? &shared : NULL, out);
 }
 
-/* Processes the input in the child, with messages to the parent's file. */
+/* Processes the input in the child and ends the child.  Messages go to the parent's anonymous file. */
 static _Noreturn void
 process_isolated(tool *t, uint32_t index, const isolation *of)
 {
@@ -109,7 +109,7 @@ begin_isolated(tool *t, uint32_t index, tool_change change, const void *user, is
   }
   if (!has_files)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot create a temporary file for -isolate: %s\nFix: leave out -isolate", strerror(errno));
-  lseek(STDIN_FILENO, 0, SEEK_SET); /* if tool_keep_stdin has kept it */
+  lseek(STDIN_FILENO, 0, SEEK_SET); /* rewinds the file that tool_keep_stdin may have made; fails on a pipe */
   VYRE_TRY(isolate_begin(sizeof(isolated_work), &of->process));
   of->is_running = true;
   if (of->process.pid != 0)

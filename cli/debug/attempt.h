@@ -1,4 +1,4 @@
-/* Processing an input again, in an isolated process.
+/* Processes an input again, in an isolated process.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_DEBUG_ATTEMPT_H

@@ -45,7 +45,7 @@ typedef struct arguments {
   uint32_t count, capacity;
 } arguments;
 
-/* Joins the options of that command line and of the file that its -run-reproducer names, which becomes the input.  Replaces
+/* Joins the options of the command line and of the file that -run-reproducer names.  That file becomes the input.  Replaces
  * *options, which borrow from *out. */
 VYRE_MUST_USE vyre_status reproducer_options(int argc, char **argv, tool_options *options, arguments *out);
 void arguments_free(arguments *a);

@@ -123,7 +123,7 @@ as_reproducer(tool *t, uint32_t index, const void *user)
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
-/* Returns the FNV-1a hash of 64 bits. */
+/* Returns the 64-bit FNV-1a hash of the bytes. */
 static uint64_t
 hash_of(const vyre_bytes *bytes)
 {
@@ -433,7 +433,7 @@ join(int argc, char **argv, const arguments *lines, const char *path, arguments 
     else if (!strchr(name, '='))
       i++;
   }
-  out->all[out->count++] = (char *)(uintptr_t)path; /* arguments are not const, but never written */
+  out->all[out->count++] = (char *)(uintptr_t)path; /* the parser never writes to its arguments */
 }
 
 vyre_status

@@ -30,7 +30,7 @@ typedef struct shrinking {
 } shrinking;
 
 typedef struct candidate {
-  const char *path, *passes; /* passes is NULL without passes */
+  const char *path, *passes; /* `passes` is NULL if the candidate runs no pass */
 } candidate;
 
 static vyre_status
@@ -134,7 +134,7 @@ fails_alike(void *user, const vyre_module *program, const char *passes)
   return is_same;
 }
 
-/* Drops options of targets that the failure does not need. */
+/* Removes the target options that the failure does not need. */
 static void
 drop_options(shrinking *s, const vyre_module *program, const char *passes)
 {

@@ -19,7 +19,7 @@ typedef struct subjects subjects;
 VYRE_MUST_USE vyre_status subjects_make(const page_driver *d, const vyre_module *module, const char *path, const vyre_bytes *words,
                                         subjects **out);
 void subjects_free(subjects *s);
-/* Compiles each kernel once.  Appends a JSON list of figures with name, value and description. */
+/* Compiles each kernel once.  Appends a JSON list of the driver's figures, each with name, value and description. */
 VYRE_MUST_USE vyre_status subjects_measure(const page_driver *d, subjects *s, vyre_bytes *out);
 /* Compiles the kernels of two modules in alternation.  Appends their figures with the compile times. */
 VYRE_MUST_USE vyre_status subjects_compare(const page_driver *d, subjects *first, subjects *second, vyre_bytes *out_first,

@@ -31,9 +31,9 @@ typedef struct pager {
 VYRE_MUST_USE vyre_status page_begin(vyre_bytes *out, const char *input);
 VYRE_MUST_USE vyre_status page_add_message(vyre_bytes *out, const vyre_diagnostic *diagnostic);
 VYRE_MUST_USE vyre_status page_end(vyre_bytes *out, const char *error);
-/* Adds the start with the module's text, or a run of `ns` nanoseconds with the lines that it changed. */
+/* Adds to the page the module's text at the start, or a pass run of `ns` nanoseconds with the lines that the run changed. */
 VYRE_MUST_USE vyre_status pager_observe(pager *p, const vyre_observation *at, const char *text, uint64_t ns);
-/* Adds the module after the last run, NULL after a failure, and the last text, NULL if none was shown. */
+/* Adds the module after the last run and its last text.  `module` is NULL after a failure.  `text` is NULL if no text was shown. */
 VYRE_MUST_USE vyre_status pager_end(pager *p, const vyre_module *module, const char *text);
 
 /* Writes the page.  `parts` has the parts of all inputs in order. */

@@ -61,11 +61,11 @@ typedef struct option_glsl {
     "the size of a shader's text after preprocessing, in MiB. Default: 16", .least = 1, .most = OPTION_BOUND             \
   }
 
-/* A row for each setting of vyre/glsl_settings.def: OPTION_GLSL_SETTING(at, ...) for the arguments of VYRE_GLSL_SETTING. */
+/* Defines a row for a setting of vyre/glsl_settings.def.  The arguments after `at` are those of VYRE_GLSL_SETTING. */
 #define OPTION_GLSL_SETTING(at, id, setting, form, about) \
   {.name = setting, .kind = OPTION_SETTING, .field = at(settings), .value = form, .help = about, .flags = OPTION_EMPTY},
 
-/* Fills the library's options, except `debug`.  Borrows the texts.  Returns USAGE for an unknown word. */
+/* Fills the library's GLSL options, except `debug`.  Borrows the texts.  Returns USAGE for an unknown word. */
 VYRE_MUST_USE static inline vyre_status
 option_glsl_fill(const option_glsl *from, vyre_glsl_options *out)
 {

@@ -31,7 +31,7 @@ name_list_append(name_list *list, const char *name)
   return VYRE_OK;
 }
 
-/* Takes ownership of a text from malloc.  Frees it on failure. */
+/* Adds a text from malloc and owns it.  Frees the text on failure. */
 static vyre_status
 keep_text(option_texts *texts, char *text)
 {
@@ -130,7 +130,7 @@ store_number(const option_row *o, const char *shown, const char *value, option_n
   const unsigned long long number = strtoull(value, &end, is_hex ? 16 : 10);
   if (value[0] < '0' || value[0] > '9' || *end || errno || number < o->least || number > o->most)
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'\nFix: give a number in this range", shown,
+                      "-%s must be a number from %" PRIu64 " to %" PRIu64 ", not '%.200s'\nFix: give a number in this range", shown,
                       o->least, o->most, value);
   *out = (option_number){value, number};
   return VYRE_OK;
@@ -185,7 +185,7 @@ parse_option(const option_table *table, int argc, char **argv, int *at, void *fi
   const char *value = name[length] == '=' ? name + length + 1 : NULL;
   if (o->kind == OPTION_FLAG || (o->kind == OPTION_SETTING && !o->value)) {
     if (value)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' has no value\nFix: write -%s", shown, shown);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' takes no value\nFix: write -%s", shown, shown);
     if (o->kind == OPTION_SETTING)
       return add_setting(table, o, NULL, fields);
     *(bool *)field_of(fields, o) = true;
@@ -314,7 +314,7 @@ option_table_free(const option_table *table, void *fields)
   name_list_free(inputs);
   for (size_t i = 0; i < table->count; i++)
     if (table->rows[i].kind == OPTION_LIST || table->rows[i].kind == OPTION_SETTING)
-      name_list_free(field_of(fields, &table->rows[i])); /* an alias shares the list */
+      name_list_free(field_of(fields, &table->rows[i])); /* an alias shares the list; the second call frees an empty list */
 }
 
 static vyre_status
@@ -330,7 +330,7 @@ print_kept(const option_row *o, const char *value, const char *before, vyre_byte
   return vyre_bytes_printf(out, "%s-%s=%s\n", before, o->name, value);
 }
 
-/* Prints the settings of this name. */
+/* Prints the settings of `list` that have the option's name. */
 static vyre_status
 print_settings(const option_row *o, const name_list *list, const char *before, vyre_bytes *out)
 {

@@ -95,7 +95,8 @@ void option_table_free(const option_table *table, void *fields);
  * contains a line end. */
 VYRE_MUST_USE vyre_status option_table_print_kept(const option_table *table, const void *fields, const char *before,
                                                   vyre_bytes *out);
-/* Returns whether an untrusted file may contain the argument: an OPTION_SAFE of the table with its value, which is not @FILE. */
+/* Returns whether an untrusted file may contain the argument.  The option must be OPTION_SAFE, and its value must be in the same
+ * argument and must not begin with '@'. */
 bool option_table_is_safe(const option_table *table, const char *argument);
 /* Appends the given options that outputs may depend on: all except OPTION_ASIDE, OPTION_CUSTOM and inputs. */
 VYRE_MUST_USE vyre_status option_table_print_shaping(const option_table *table, const void *fields, vyre_bytes *out);

@@ -43,7 +43,7 @@ add_file(hasher *h, const char *path)
 
 /* ---- dependences of all inputs ------------------------------------------------------------------------------------------- */
 
-/* Adds the library, this program, and the program of glslang beside the library. */
+/* Hashes the paths and contents of the library, of this program, and of vyre-glsl beside the library. */
 static vyre_status
 add_vyre(hasher *h)
 {
@@ -117,7 +117,7 @@ output_cache_end(output_cache *cache)
 
 /* ---- dependences of an input --------------------------------------------------------------------------------------------- */
 
-/* Adds the files that parameters of passes may name, such as rules of pm: every word of the pipeline that is the name of a file. */
+/* Hashes the files that parameters of passes may name, such as rules of pm: every word of the pipeline that names a file. */
 static void
 add_named_files(hasher *h, const char *pipeline)
 {

@@ -58,8 +58,8 @@ check_extension(const tool_options *o)
 
 /* ---- places: paths under -outdir ----------------------------------------------------------------------------------------- */
 
-/* Returns the absolute path of a file without "." and "..", or NULL if memory runs out.  Does not resolve links.  ".." of the root
- * is the root, so that a place under a folder never leaves the folder. */
+/* Returns the absolute path of a file without "." and "..", or NULL if memory runs out.  Does not resolve links.  The parent of the
+ * root is the root, so the result has no "..", and a path under -outdir made from it stays under -outdir. */
 static char *
 absolute(const char *path)
 {
@@ -183,7 +183,7 @@ make_folders(const char *outdir, char *name)
   return VYRE_OK;
 }
 
-/* Returns the form of an input's output, by the input's content if no option decides. */
+/* Returns the format of an input's output.  If no option chooses one, the contents of the input do. */
 static output_form
 form_by_content(const tool_options *options, uint32_t input)
 {

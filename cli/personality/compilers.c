@@ -26,8 +26,13 @@ compilers_has_words(const personality_line *line, int count)
 }
 
 vyre_status
-compilers_strip(personality_line *line)
+compilers_optimize(personality_line *line, const char *level, bool strips)
 {
-  VYRE_TRY(personality_add(line, "-strip"));
-  return personality_add(line, "-passes=default<O2>");
+  VYRE_TRY(personality_add(line, "-passes=default<O2>"));
+  VYRE_TRY(personality_add(line, "-spirv-tools-copied=--skip-validation"));
+  if (strips) {
+    VYRE_TRY(personality_add(line, "-strip"));
+    VYRE_TRY(personality_add(line, "-spirv-tools-copied=--strip-debug"));
+  }
+  return personality_add(line, "-spirv-tools-copied=%s", level);
 }

@@ -17,7 +17,7 @@ VYRE_MUST_USE vyre_status compilers_keep(personality_line *line, const kept_flag
                                          const char *value);
 /* Returns whether the next `count` arguments exist and are not flags. */
 bool compilers_has_words(const personality_line *line, int count);
-/* Adds default<O2>, and -strip. */
-VYRE_MUST_USE vyre_status compilers_strip(personality_line *line);
+/* Adds default<O2>, and -strip if `strips`.  For modules that vyre copies, adds the flag `level` of SPIRV-Tools. */
+VYRE_MUST_USE vyre_status compilers_optimize(personality_line *line, const char *level, bool strips);
 
 #endif

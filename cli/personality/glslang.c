@@ -386,7 +386,7 @@ finish(personality_line *line)
   if (!k[QUIET] && !k[PREPROCESS])
     VYRE_TRY(personality_add(line, k[MODULE] || k[LINK] || line->inputs.count > 1 ? "-print-name=always" : "-print-name=with-log"));
   line->level_is_given = k[UNOPTIMIZED] != NULL;
-  return k[SIZE] && k[MODULE] ? personality_add(line, "-passes=default<O2>") : VYRE_OK;
+  return k[SIZE] && k[MODULE] ? compilers_optimize(line, "-Os", false) : VYRE_OK;
 }
 
 const personality personality_glslang = {

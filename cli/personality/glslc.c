@@ -246,7 +246,7 @@ finish(personality_line *line)
   line->level_is_given = true;
   if (strcmp(k[LEVEL], "-O0") == 0)
     return VYRE_OK;
-  return k[DEBUG] ? personality_add(line, "-passes=default<O2>") : compilers_strip(line);
+  return compilers_optimize(line, k[LEVEL], !k[DEBUG]);
 }
 
 const personality personality_glslc = {

@@ -126,7 +126,7 @@ unknown(const personality *as, const char *argument)
     const char *name = as->flags[i].name;
     if (strlen(name) == near.length && memcmp(name, argument, near.length) == 0)
       return VYRE_ERROR(VYRE_CODE_USAGE, "%s of %s %s\nFix: write %s%s", name, as->name,
-                        argument[near.length] ? "has no value" : "needs a value", name, argument[near.length] ? "" : "=VALUE");
+                        argument[near.length] ? "takes no value" : "needs a value", name, argument[near.length] ? "" : "=VALUE");
     vyre_suggest(&near, name);
   }
   if (near.best)

@@ -20,7 +20,7 @@ enum {
 
 typedef enum foreign_state {
   FOREIGN_DONE,
-  FOREIGN_WITHOUT_EFFECT, /* accepted, because the result is the same without it; `parse` may add an option all the same */
+  FOREIGN_WITHOUT_EFFECT, /* accepted, because the result is the same without the flag; `parse` may still add an option */
   FOREIGN_REFUSED
 } foreign_state;
 
@@ -43,11 +43,11 @@ enum { PERSONALITY_KEPT = 24 };
 
 struct personality {
   const char *name, *also; /* `also` is a second name of the tool, or NULL */
-  const char *usage;       /* of the tool: "[options] INPUT -o OUTPUT" */
+  const char *usage;       /* usage of the imitated tool: "[options] INPUT -o OUTPUT" */
   const char *about;       /* lines before the flags in -help */
   const foreign_flag *flags;
   size_t count;
-  int failure, misuse;  /* the tool's exit codes: for an error of the input or output, and of the command line */
+  int failure, misuse;  /* exit codes of the imitated tool: for a failed input or output, and for a wrong command line */
   bool folds_case;      /* the case of --flags does not matter */
   bool runs_each_input; /* vyre-passmgr runs once for each input, with a command line of its own */
   /* Adds an argument that is not a flag.  NULL for personality_add_input. */
@@ -66,8 +66,8 @@ struct personality_line {
   vyre_bytes passes;   /* the pipeline so far, owned */
   vyre_bytes printed;  /* if not empty, the tool prints this text and ends with exit code 0; owned */
   option_texts texts;  /* the texts of all lists */
-  uint32_t depth;      /* of files with flags */
-  uint32_t index;      /* of the input, with runs_each_input */
+  uint32_t depth;      /* nesting depth of files with flags */
+  uint32_t index;      /* index of the input, with runs_each_input */
   bool level_is_given; /* the flags choose the optimization, so VYRE_OPT does not */
   /* Values of flags that a personality keeps for its finish, in slots of its own, and those that precede the input.  Borrowed. */
   const char *kept[PERSONALITY_KEPT], *kept_of_input[PERSONALITY_KEPT];

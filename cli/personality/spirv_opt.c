@@ -1,7 +1,8 @@
 /* The personality of spirv-opt (SPIRV-Tools).
  *
  * Flags of which vyre has a pass become its pipeline.  SPIRV-Tools itself executes all other flags (-spirv-tools): those before the
- * first pass of vyre on the input, and the others on the output.  As spirv-opt does, SPIRV-Tools validates the input.
+ * first pass of vyre on the input, and the others on the output.  For modules that vyre copies, such as graphics shaders, it executes
+ * the flags of vyre's pipeline, too.  As spirv-opt does, SPIRV-Tools validates the input.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "personality.h"
@@ -20,6 +21,15 @@ add_tools_pass(personality_line *line, const foreign_flag *flag, const char *val
 {
   return personality_add(line, "-spirv-tools%s=%s%s%s", line->passes.size ? "-after" : "", flag->name, value ? "=" : "",
                          value ? value : "");
+}
+
+/* Adds vyre's pipeline for a flag, and the flag itself for modules that vyre copies. */
+static vyre_status
+add_replaced_pass(personality_line *line, const foreign_flag *flag, const char *value)
+{
+  (void)value;
+  VYRE_TRY(personality_add(line, "%s", flag->text));
+  return personality_add(line, "-spirv-tools-copied=%s", flag->name);
 }
 
 static bool
@@ -110,15 +120,16 @@ is_setting(const char *argument)
   return false;
 }
 
-/* Repeats the settings for the passes of SPIRV-Tools after those of vyre. */
+/* Repeats the settings for another option of passes of SPIRV-Tools, if that option is used. */
 static vyre_status
-repeat_settings(personality_line *line)
+repeat_settings(personality_line *line, const char *other)
 {
   static const char option[] = "-spirv-tools=";
-  for (uint32_t i = 0, count = line->arguments.count; i < count; i++) {
+  const uint32_t count = personality_find(line, other) ? line->arguments.count : 0;
+  for (uint32_t i = 0; i < count; i++) {
     const char *argument = line->arguments.names[i];
     if (strncmp(argument, option, sizeof option - 1) == 0 && is_setting(argument + sizeof option - 1))
-      VYRE_TRY(personality_add(line, "-spirv-tools-after=%s", argument + sizeof option - 1));
+      VYRE_TRY(personality_add(line, "%s%s", other, argument + sizeof option - 1));
   }
   return VYRE_OK;
 }
@@ -135,8 +146,8 @@ finish(personality_line *line)
                       line->inputs.names[0], line->inputs.names[1]);
   if (!personality_find(line, "-spirv-tools=--target-env="))
     VYRE_TRY(personality_add(line, "-spirv-tools=--target-env=spv1.6"));
-  if (personality_find(line, "-spirv-tools-after="))
-    VYRE_TRY(repeat_settings(line));
+  VYRE_TRY(repeat_settings(line, "-spirv-tools-copied="));
+  VYRE_TRY(repeat_settings(line, "-spirv-tools-after="));
   VYRE_TRY(personality_add(line, "-emit=spirv"));
   VYRE_TRY(personality_add(line, "-in-place"));
   VYRE_TRY(personality_add(line, "-glsl-seconds=86400"));

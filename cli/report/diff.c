@@ -1,4 +1,5 @@
-/* A longest common subsequence of the lines between the common beginning and the common end.  O(lines * lines) for these lines.
+/* Compares texts by a longest common subsequence of the lines between the common beginning and the common end.  The time is
+ * quadratic in the number of these lines.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diff.h"
@@ -115,8 +116,8 @@ same_values(const char *a, const char *b, renumbering *r, bool *failed)
   return is_same;
 }
 
-/* Sets for each line whether its shape stays.  length[i][k] is the length of the longest common subsequence of the lines from i and
- * from k on.  Returns false if memory runs out. */
+/* Determines for each line whether a line of the same shape remains.  length[i][k] is the length of the longest common subsequence
+ * of the lines from i and from k on.  Returns false if memory runs out. */
 static bool
 mark(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
 {

@@ -49,7 +49,7 @@ print_label(const vyre_module *module, uint32_t row, vyre_bytes *out)
   VYRE_TRY(vyre_bytes_printf(out, " %s", vyre_text_type(type, text)));
   if (!(VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_IMM))
     return VYRE_OK;
-  if (op == VYRE_OP_at || op == VYRE_OP_lane) /* an index has no kind of its own */
+  if (op == VYRE_OP_at || op == VYRE_OP_lane) /* the immediate is an index, without the type of the operand */
     return vyre_bytes_printf(out, ", %" PRIu32, view->imm[row]);
   const vyre_type literal = VYRE_TYPE(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[view->a[row]])), 1);
   return vyre_bytes_printf(out, ", %s", vyre_text_literal(literal, (uint64_t)view->imm_hi[row] << 32 | view->imm[row], text));

@@ -21,11 +21,11 @@ typedef struct observer {
   pager pager;
 } observer;
 
-/* Returns whether an option observes the module. */
+/* Returns whether an option observes the module between runs of passes. */
 bool observer_is_needed(const tool_options *options);
-/* Returns whether such an option may print to standard error. */
+/* Returns whether an option that observes the module may print to standard error. */
 bool observer_prints(const tool_options *options);
-/* The callback `look` of vyre_pipeline_options.  `user` is a observer. */
+/* The callback `look` of vyre_pipeline_options.  `user` is an observer. */
 VYRE_MUST_USE vyre_status observer_observe(void *user, const vyre_observation *at);
 /* Ends the observation.  `module` is the result of the last run, NULL if the pipeline failed. */
 VYRE_MUST_USE vyre_status observer_end(observer *l, const vyre_module *module);

@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Limits.  MOST_STEPS is the rows that an invocation executes before the run; more than MOST_STEPS_AFTER after it count as an
- * endless loop.  LARGE_ELEMENTS is the elements of runtime arrays in enlarged inputs.  MOST_BYTES limits the buffers of a program,
- * of which there are several copies. */
+/* Limits.  MOST_STEPS is the number of rows that an invocation may execute in the module before the pass.  In the module after the
+ * pass, more than MOST_STEPS_AFTER rows count as an endless loop.  LARGE_ELEMENTS is the number of elements of runtime arrays in
+ * enlarged inputs.  MOST_BYTES limits the buffers of a program, of which there are several copies. */
 enum { MOST_STEPS = 1 << 20, MOST_STEPS_AFTER = 1 << 26, LARGE_ELEMENTS = 65536, MOST_BYTES = 1 << 28 };
 
 typedef enum verdict { VERDICT_CORRECT, VERDICT_INCORRECT, VERDICT_UNPROVED, VERDICT_UNSUPPORTED } verdict;
 
-/* A program before and after the run, and the results so far. */
+/* A program before and after the run of a pass, and the results so far. */
 typedef struct pair {
   run_program before, after;
   uint64_t correct; /* number of inputs with equal results */
@@ -107,8 +107,8 @@ differs(const run_comparison *c, pair *p)
   return is_open ? VERDICT_UNPROVED : VERDICT_INCORRECT;
 }
 
-/* Returns the verdict if the program after the run stops with `checked`, an undefined behaviour or a data race.  A race may have
- * been undetected before the run.  Everything else is a fault of the pass. */
+/* Returns the verdict if the program after the pass stops with `checked`, an undefined behaviour or a data race.  A race may have
+ * been undetected before the pass.  All other stops are faults of the pass. */
 static verdict
 diagnose(const run_setup *setup, const run_inputs *inputs, const run_results *before, vyre_status checked, pair *p)
 {
@@ -220,7 +220,7 @@ check_inputs(const validator *v, pair *p, verdict *out)
     VYRE_TRY(check_input(&setup, &try, &found));
     p->correct += found == VERDICT_CORRECT;
     if (found == VERDICT_CORRECT || (*out != VERDICT_CORRECT && found != VERDICT_INCORRECT))
-      continue; /* only the first is reported */
+      continue; /* only the first input with a worse verdict is reported */
     *out = found;
     p->setup = setup;
     memcpy(p->why, try.why, sizeof p->why);

@@ -37,7 +37,7 @@ typedef struct folders {
   uint32_t count, capacity;
 } folders;
 
-/* A created file is not complete yet.  Its completion is another notice. */
+/* The notices that the watch handles.  A created file is not complete yet, and another notice reports its completion. */
 #define NOTICES (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
 /* Watches the folder of a path, or its nearest existing parent. */
@@ -129,7 +129,7 @@ typedef struct watcher {
   sight last;      /* the snapshot of the last run, inputs sorted by path */
   uint32_t runs;
   uint32_t looks; /* snapshots since the last complete one, see LOOKS_MOST */
-  bool *left_out; /* by input of this run, whether it is skipped */
+  bool *left_out; /* whether an input is skipped, by input of this run */
   char *said;     /* the last error, which is not repeated */
 } watcher;
 
@@ -239,7 +239,7 @@ run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
   return STEP_WAITS;
 }
 
-/* Makes the snapshot that of the last run. */
+/* Stores the snapshot as that of the last run. */
 static void
 keep_snapshot(watcher *w, sight *now)
 {

@@ -1,4 +1,4 @@
-/* Copies, scalar by scalar.  Each scalar is checked by itself, because the layouts of both sides may differ.
+/* Writes copies, scalar by scalar.  Each scalar has its own bounds check, because the layouts of both sides may differ.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -98,7 +98,7 @@ begin_side(cgen *g, const cgen_place *p, const char *name)
   cgen_begin_line(g);
   cgen_mark(g, &g->marks, CGEN_MARK_LINE);
   cgen_put(g, "const bool %s_in = ", name);
-  if (!cgen_put_terms(g, p, false)) /* put_measure checks each scalar */
+  if (!cgen_put_terms(g, p, false)) /* put_measure writes the check of each scalar */
     cgen_put(g, "true");
   cgen_put(g, ";\n");
   cgen_begin_line(g);

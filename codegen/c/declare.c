@@ -20,7 +20,7 @@ cgen_is_alone(const cgen *g, uint32_t row)
   return true;
 }
 
-/* Writes " *   buffers[0]: %x, storage, set 0, binding 0" for each. */
+/* Writes " *   buffers[0]: %x, storage, set 0, binding 0" for each buffer. */
 void
 cgen_note_buffers(cgen *g)
 {

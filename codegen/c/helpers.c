@@ -1,5 +1,5 @@
-/* Helper functions.  Each is written above the programs, once for each kind, on first use, and after the helpers that it
- * calls.
+/* Writes helper functions above the programs.  The first use of a helper with a kind writes the function for that kind, after the
+ * helpers that the function calls.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"

@@ -58,7 +58,7 @@ typedef enum cgen_mark_kind {
   CGEN_MARK_LINE,  /* to the end of the line: a definition, declaration or assignment */
   CGEN_MARK_CALL,  /* to the end of the line: a definition by a call, which stays for its side effect */
   CGEN_MARK_BLOCK, /* to the next mark: a function or a table */
-  CGEN_MARK_SCOPE, /* not a part: later names are new definitions */
+  CGEN_MARK_SCOPE, /* starts a scope, without text: names defined after it are new definitions */
 } cgen_mark_kind;
 
 typedef struct cgen_mark_at {
@@ -84,7 +84,7 @@ typedef struct cgen {
   const vyre_c_options *options;
   code_writer w;
   cgen_file *file;
-  uint32_t program, end;    /* its rows: from `program` to before `end` */
+  uint32_t program, end;    /* the program's rows: from `program` to before `end` */
   uint32_t local[3], count; /* the workgroup's size */
   uint32_t subgroup;
   bool wide;   /* invocations wait for each other, so there are segments */
@@ -96,12 +96,12 @@ typedef struct cgen {
   /* by row - program */
   uint32_t *writes;  /* number of rows so far over which no read may move */
   uint32_t *segment; /* the row's segment */
-  uint32_t *seen;    /* the only segment whose text uses it, CGEN_MANY, or 0 */
-  uint32_t *user;    /* the statement whose text uses it, if there is a single use */
+  uint32_t *seen;    /* the only segment that uses the row, CGEN_MANY if several do, or 0 if none does */
+  uint32_t *user;    /* the statement that uses the row, if there is a single use */
   uint8_t *form, *level, *twice;
   uint8_t *is_wide;      /* a row that waits, or a construct that contains one */
-  uint8_t *spilled;      /* is an array of the state */
-  uint8_t *uniform;      /* has the same value for all invocations */
+  uint8_t *spilled;      /* a row whose value is an array of the state */
+  uint8_t *uniform;      /* a row that has the same value for all invocations */
   uint8_t *known;        /* of a comparison: its result inside; of a buffer: whether grid indices are in bounds inside */
   uint8_t *left, *again; /* of a construct: a goto uses the label after it, or before its continuing region */
 
@@ -159,11 +159,11 @@ bool cgen_is_wide(const cgen *g, uint32_t row);
 const char *cgen_name(const cgen *g, uint32_t row, char name[CODE_NAME]);
 void cgen_put_name(cgen *g, uint32_t row, uint32_t part, uint32_t lane);
 bool cgen_clean_name(const char *text, char name[CODE_NAME]); /* Returns whether the name equals the text. */
-bool cgen_is_reserved(const char *name);                      /* Returns whether C, its headers or the text use it. */
+bool cgen_is_reserved(const char *name);                      /* Returns whether C, its headers or the text use the name. */
 
 /* ---- types.c ---- */
 const char *cgen_type_name(vyre_kind kind); /* "uint32_t" */
-vyre_kind cgen_plain(vyre_kind kind);       /* the unsigned kind of an integer, for which there are helpers */
+vyre_kind cgen_plain(vyre_kind kind);       /* Returns the unsigned kind of an integer kind.  Helpers exist for unsigned kinds. */
 const char *cgen_suffix(vyre_kind kind);    /* "u32" */
 void cgen_literal(cgen *g, vyre_kind kind, uint64_t bits);
 /* Writes a literal of the type that the kind is computed in: float, or double for f16 and f64. */
@@ -199,15 +199,16 @@ void cgen_begin_definition(cgen *g, uint32_t row, vyre_kind kind, uint32_t part,
 
 /* ---- integers.c ---- */
 bool cgen_integer(cgen *g, uint32_t row, uint32_t lane);
-/* Returns whether both sides of the comparison that was written from `start` on have the same text, and removes it if so.
- * Compilers warn of such comparisons. */
+/* Returns whether both sides of the comparison that was written from `start` on have the same text.  Removes the comparison in
+ * this case, because compilers warn of it. */
 bool cgen_is_twice(cgen *g, size_t start, const char *sign);
 /* Writes "k < n", the condition of a `for`. */
 void cgen_compare_indices(cgen *g, uint32_t index, uint32_t to, bool is_signed);
 
 /* ---- floats.c ---- */
 bool cgen_float(cgen *g, uint32_t row, uint32_t lane);
-/* Writes a lane of a float row in the type of the computation: "v", "(double)v", "vyre_value_f16(v)". */
+/* Writes a lane of a float row in the type of the computation: "v", "(double)v", "vyre_value_f16(v)".  `tight` is that of
+ * cgen_value. */
 void cgen_float_operand(cgen *g, uint32_t row, uint32_t lane, bool tight);
 void cgen_open_result(cgen *g, vyre_kind kind, bool from_double); /* Writes "vyre_result_f32(". */
 void cgen_convert(cgen *g, uint32_t row, uint32_t lane);
@@ -247,7 +248,7 @@ void cgen_put_buffer(cgen *g, uint32_t buffer); /* the buffer's start */
 void cgen_put_base(cgen *g, const cgen_place *p);
 void cgen_put_size(cgen *g, const cgen_place *p);
 void cgen_put_offset(cgen *g, const cgen_place *p, uint64_t more);
-void cgen_put_open_length(cgen *g, const cgen_place *p); /* length of the runtime array in it */
+void cgen_put_open_length(cgen *g, const cgen_place *p); /* length of the runtime array in the location */
 void cgen_length(cgen *g, uint32_t row);
 
 /* ---- memory.c, atomics.c, copies.c: statements ---- */
@@ -276,7 +277,7 @@ bool cgen_subgroup_value(cgen *g, uint32_t row, uint32_t lane); /* an operation 
 bool cgen_is_alone(const cgen *g, uint32_t buffer); /* Returns whether no other buffer may alias it. */
 void cgen_note_buffers(cgen *g);                    /* comment lines that describe the buffers */
 void cgen_put_buffers(cgen *g, bool parameters);    /* parameters of the function for groups, or its arguments */
-void cgen_declare_outside(cgen *g);                 /* sizes that the body uses, and arrays of buffers */
+void cgen_declare_outside(cgen *g);                 /* before the loops: sizes that the body uses, and arrays of buffers */
 void cgen_declare_shared(cgen *g);                  /* memory of a workgroup */
 void cgen_declare_own(cgen *g);                     /* memory and variables of an invocation */
 void cgen_declare_state(cgen *g);                   /* fields for spilled rows */

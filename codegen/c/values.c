@@ -355,8 +355,8 @@ expression(cgen *g, uint32_t row, uint32_t lane)
     cgen_fail(g, row, "'%s' of these types cannot be written as C\nFix: report this as a bug of vyre", vyre_op_infos[op].text);
 }
 
-/* Returns whether the row's text is cast to its type.  C computes 8 and 16 bits in int, and a choice between such values is an
- * int. */
+/* Returns whether the text must be cast to the row's type.  C promotes operands of 8 and 16 bits to int, so a conditional
+ * expression of them has the type int. */
 static bool
 is_cut(const cgen *g, uint32_t row)
 {

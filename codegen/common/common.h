@@ -123,13 +123,13 @@ bool code_is_own(const code_writer *w, uint32_t buffer);          /* has the lay
 uint64_t code_buffer_size(const code_writer *w, uint32_t buffer); /* for overlaid blocks, the size of the largest */
 const vyre_buffer_info *code_buffer_info(const code_writer *w, uint32_t buffer);
 
-/* Returns the first row of the set and binding of the dispatch's k-th buffer.  Returns 0 if there are only k. */
+/* Returns the first row of the set and binding of the dispatch's k-th buffer.  Returns 0 if the dispatch has at most k buffers. */
 uint32_t code_buffer_row(const vyre_module *module, uint32_t program, bool has_push, uint32_t k);
-uint32_t code_slot_of(const code_writer *w, uint32_t buffer);       /* Returns the k of a buffer. */
-uint64_t code_descriptors(const code_writer *w, vyre_type_id type); /* elements of an array of descriptors */
+uint32_t code_slot_of(const code_writer *w, uint32_t buffer);       /* Returns the k of code_buffer_row for a buffer. */
+uint64_t code_descriptors(const code_writer *w, vyre_type_id type); /* Returns the elements of an array of descriptors. */
 /* Returns whether the binding of a buffer row has descriptors whose number is known only at run time. */
 bool code_is_table(const code_writer *w, uint32_t buffer);
-/* Returns the number of descriptors of the bindings before that slot.  A table counts as one. */
+/* Returns the number of descriptors of the bindings before `slot`.  A table counts as one descriptor. */
 uint32_t code_first_descriptor(const code_writer *w, uint32_t slot);
 
 /* ---- places.c ---- */
@@ -146,14 +146,14 @@ typedef struct code_term {
 typedef struct code_place {
   uint32_t buffer;
   uint32_t access; /* vyre_access bits of the buffer and of the members on the path */
-  bool vouched;    /* the caller guarantees that it is in bounds */
+  bool vouched;    /* the caller guarantees that the location is in bounds */
   vyre_type_id type;
   uint32_t lane_stride;
   uint64_t fixed;
   bool never;                 /* a literal index is out of bounds */
   bool open;                  /* within an element of a runtime array */
   uint64_t head, open_stride; /* offset and stride of that array */
-  bool open_literal;          /* its index is open_index; otherwise the first term's */
+  bool open_literal;          /* the array's index is open_index; otherwise it is that of the first term */
   uint64_t open_index;
   uint64_t beyond;  /* most bytes from the start of that element to the location */
   uint32_t choices; /* steps left that choose a descriptor */
@@ -167,7 +167,7 @@ typedef struct code_place {
 bool code_place_of(code_writer *w, uint32_t path, code_place *out);
 /* Returns false and records an error for the length of an array at a dynamic offset. */
 bool code_check_length(code_writer *w, uint32_t row, const code_place *array);
-/* Returns the bytes that an access of so many lanes spans. */
+/* Returns the bytes that an access of `lanes` lanes spans. */
 uint64_t code_extent(const code_place *p, uint32_t lanes, vyre_kind kind);
 /* Returns the stride between the parts of an array or matrix.  Stores the stride between the lanes of a part. */
 uint64_t code_part_stride(const code_writer *w, uint32_t buffer, const vyre_type_info *info, uint32_t *lane_stride);

@@ -242,7 +242,7 @@ code_descriptors(const code_writer *w, vyre_type_id type)
   return open ? w->open_descriptors : code_count_of(w, type);
 }
 
-/* Returns whether a row is an array of descriptors of open length, and the length is known only at run time. */
+/* Returns whether a buffer row is an array of descriptors without a length, and no option sets the length. */
 static bool
 is_unbounded(const code_writer *w, uint32_t buffer)
 {
@@ -250,7 +250,7 @@ is_unbounded(const code_writer *w, uint32_t buffer)
          (vyre_type_get(w->module, w->v->imm[buffer]).flags & VYRE_TYPE_RUNTIME);
 }
 
-/* Returns the number of descriptors of a row. */
+/* Returns the number of descriptors of a buffer row: the product of its array lengths. */
 static uint64_t
 descriptors_of(const code_writer *w, uint32_t buffer)
 {

@@ -1,4 +1,4 @@
-/* Copies, scalar by scalar.  Each scalar is checked by itself, because the layouts of both sides may differ.
+/* Writes copies, scalar by scalar.  Each scalar has its own bounds check, because the layouts of both sides may differ.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -6,8 +6,8 @@
 typedef struct side {
   place place;
   address at;
-  reg inside;    /* whether its indices are in bounds; REG_NONE: they always are */
-  reg offset;    /* from its buffer's start, if `measured` */
+  reg inside;    /* whether the indices are in bounds; REG_NONE if they always are */
+  reg offset;    /* from the buffer's start, if `measured` */
   bool measured; /* each scalar is compared with the buffer's size */
 } side;
 
@@ -16,7 +16,7 @@ typedef struct copy {
   gen *g;
   reg counters[CODE_DEEPEST]; /* by loop, as are the labels */
   uint32_t labels[CODE_DEEPEST];
-  const char *load, *store; /* instructions with their order */
+  const char *load, *store; /* instructions with their memory order */
   side to, from;
 } copy;
 
@@ -29,7 +29,7 @@ moved(gen *g, const copy *c, const code_side *s, reg from)
   return from;
 }
 
-/* Returns whether the scalar is in bounds. */
+/* Returns a predicate that is true if the scalar is in bounds. */
 static reg
 guard_of(gen *g, const copy *c, const code_side *way, const side *s, uint64_t end)
 {

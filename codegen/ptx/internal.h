@@ -215,14 +215,15 @@ void pgen_define(gen *g, uint32_t row, uint32_t lane, reg r);
 void pgen_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r);
 
 /* ---- integers.c, bits.c ---- */
+/* These functions return false for rows of other kinds.  *out receives the result of one lane. */
 bool pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out);
 bool pgen_integer_dot(gen *g, uint32_t row);
 bool pgen_integer_pair(gen *g, uint32_t row);
 bool pgen_bits(gen *g, uint32_t row, uint32_t lane, reg *out);
 /* Returns the result of an integer or bool operation by which atomics and subgroups combine. */
 reg pgen_combine_integers(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
-reg pgen_signed(gen *g, vyre_kind kind, reg r);                                            /* sign-extended from 8 or 16 bits */
-reg pgen_cut(gen *g, vyre_kind kind, reg r);                                               /* truncated to 8 or 16 bits */
+reg pgen_signed(gen *g, vyre_kind kind, reg r);                                            /* sign-extends 8 or 16 bits */
+reg pgen_cut(gen *g, vyre_kind kind, reg r);                                               /* truncates to 8 or 16 bits */
 reg pgen_int_op(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b); /* "name.s32", by sign and width */
 
 /* ---- floats.c ---- */
@@ -242,7 +243,7 @@ reg pgen_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg 
 /* Returns a number as the value of a row: rounded and flushed, and with a canonical NaN if the row's bits are used. */
 reg pgen_float_result(gen *g, uint32_t row, vyre_kind kind, reg number);
 reg pgen_canonical(gen *g, vyre_kind kind, reg value);
-bool pgen_cuts(const gen *g, vyre_kind kind); /* rounds toward zero */
+bool pgen_cuts(const gen *g, vyre_kind kind); /* Returns whether the program rounds the kind toward zero. */
 /* Returns the result of add, mul, nmin or nmax on values, with a canonical NaN. */
 reg pgen_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
 /* Convert a number to f64 and back. */
@@ -281,13 +282,13 @@ bool pgen_matrix(gen *g, uint32_t row);
 typedef struct place {
   code_place at;
   vyre_space space;
-  reg base, bytes; /* of the chosen or bound buffer */
+  reg base, bytes; /* address and size of the chosen or bound buffer */
 } place;
 
 /* A memory operand: [base + offset]. */
 typedef struct address {
   reg base;
-  const char *space; /* "global" */
+  const char *space; /* the state space in PTX: "global", "shared", "local" */
   uint64_t offset;
 } address;
 

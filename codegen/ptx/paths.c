@@ -54,7 +54,7 @@ open_of_table(gen *g, place *p)
   p->bytes = pgen_load_scalar(g, "ld", VYRE_U64, pgen_address_after(g, descriptor, 8), inside);
 }
 
-/* Loads the chosen descriptor from the parameters.  A descriptor out of range counts as unbound: its size is 0. */
+/* Loads the chosen descriptor from the parameters.  A descriptor out of range counts as unbound, so its size is 0. */
 static void
 open_chosen(gen *g, place *p)
 {

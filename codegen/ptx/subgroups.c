@@ -47,7 +47,7 @@ fetch(gen *g, vyre_kind kind, reg value, reg lane)
   return MAKE64(g, "or.b64", MAKE64(g, "cvt.u64.u32", low), MAKE64(g, "shl.b64", MAKE64(g, "cvt.u64.u32", high), lit(32)));
 }
 
-/* Returns the number of the source lane.  32 and more are not lanes. */
+/* Returns the number of the source lane.  Numbers from 32 on mean that there is no source. */
 static reg
 source_of(gen *g, uint32_t row)
 {
@@ -85,7 +85,7 @@ move(gen *g, uint32_t row)
   const bool first = op_of(g, row) == VYRE_OP_subgroup_first;
   const reg from = pgen_in_register(g, REG_32, first ? lowest(g, g->mask) : source_of(g, row));
   reg there = {0}, lane = from;
-  if (!first) { /* an inactive source yields 0, and is not read */
+  if (!first) { /* an inactive source lane is not read, and the result is 0 */
     there = PRED(g, "and.pred", PRED(g, "setp.lt.u32", from, lit(32)), bit_of(g, g->mask, MAKE32(g, "min.u32", from, lit(31))));
     lane = pgen_select(g, REG_32, from, own_lane(g), there);
   }
@@ -222,7 +222,7 @@ combine_in_order(gen *g, uint32_t row, uint32_t k)
 /* The source lanes of a parallel scan.  In step k the source is 2^k active lanes before this one, in its cluster. */
 typedef struct chain {
   uint32_t steps;
-  reg lanes[5], there[5]; /* by step: the source lane, or this lane without a source; whether there is a source */
+  reg lanes[5], there[5]; /* by step of the scan: the source lane, or this lane if there is no source; whether there is a source */
   reg last;               /* the last active lane of the cluster */
 } chain;
 

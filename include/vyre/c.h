@@ -59,9 +59,9 @@ typedef struct vyre_c_options {
  * opaque rows. */
 VYRE_MUST_USE vyre_status vyre_c_write(const vyre_module *module, vyre_row program, const vyre_c_options *options, vyre_bytes *out);
 
-/* Returns a row of the k-th element of a dispatch's buffers, or row 0 if there are only k. The elements are the program's storage,
- * uniform and push buffers in order of declaration. Rows with the same set and binding are one element, and all push buffers are
- * one. */
+/* Returns a row of the k-th element of a dispatch's buffers, or row 0 if there are at most k. The elements are the program's
+ * storage, uniform and push buffers in order of declaration. Rows with the same set and binding are one element, and all push
+ * buffers are one. */
 vyre_row vyre_c_buffer_row(const vyre_module *module, vyre_row program, uint32_t k);
 
 #ifdef __cplusplus

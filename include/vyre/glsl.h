@@ -1,8 +1,8 @@
 /* GLSL, HLSL and SPIR-V assembly to SPIR-V, with glslang and SPIRV-Tools. vyre/cross.h writes GLSL, HLSL and MSL.
  *
  * glslang runs in helper processes (the program vyre-glsl, in vyre/ beside libvyre.so), one shader at a time, with limits of memory
- * and time. A shader that exceeds them is an ordinary error. The first call starts a process; concurrent calls start more. They
- * wait for the next shader until the process ends or the library is unloaded.
+ * and time. A shader that exceeds them is an ordinary error. The first call starts a process; concurrent calls start more. The
+ * processes wait for the next shader until the caller's process ends or the library is unloaded.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_GLSL_H
@@ -81,7 +81,7 @@ typedef struct vyre_glsl_options {
   const char *entry_point; /* HLSL: the shader's function; NULL for main. With another front end: the name of the entry point */
   vyre_glsl_stage stage;
   bool debug_info;   /* adds NonSemantic.Shader.DebugInfo.100, which replaces the parts of `debug` that it covers */
-  bool debug_source; /* the same, with the source text */
+  bool debug_source; /* adds the debug information of debug_info, with the source text */
   /* NAME or NAME=VALUE, in order: the settings of vyre/glsl_settings.def */
   const char *const *settings;
   uint32_t setting_count;

@@ -66,7 +66,7 @@ VYRE_MUST_USE vyre_status vyre_module_status(const vyre_module *module);
 /* Fails the module, until it is cleared, because of an invalid edit. The message has up to 199 bytes. Only the first message is
  * kept. */
 void vyre_module_fail(vyre_module *module, const char *format, ...) VYRE_PRINTF(2, 3);
-/* Returns that message, or NULL. */
+/* Returns the message of the invalid edit, or NULL if there was none. */
 const char *vyre_module_fault(const vyre_module *module);
 /* Returns the bytes committed for columns and side tables. */
 size_t vyre_module_bytes(const vyre_module *module);

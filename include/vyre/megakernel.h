@@ -145,7 +145,7 @@ typedef enum vyre_mega_reason {
   VYRE_MEGA_REASON_TENANT,      /* invalid tenant */
   VYRE_MEGA_REASON_QUOTA,       /* the tenant's quota is used up */
   VYRE_MEGA_REASON_WORD,        /* a control word that does not exist or that items may not write */
-  VYRE_MEGA_REASON_OBSERVABLE,  /* too few observables for the result */
+  VYRE_MEGA_REASON_OBSERVABLE,  /* the result needs more result words than the buffer has (VYRE_MEGA_OBSERVABLES) */
   VYRE_MEGA_REASON_PACKED,      /* an invalid number of packed operations, or no room for their arguments */
   VYRE_MEGA_REASON_PERMISSION,  /* only tenant 0 is permitted */
   VYRE_MEGA_REASON_IO,          /* the read failed */
@@ -514,8 +514,8 @@ VYRE_MUST_USE vyre_status vyre_mega_live_drain(vyre_mega_live *live);
  * value that was set. */
 VYRE_MUST_USE vyre_status vyre_mega_live_word(vyre_mega_live *live, uint32_t word, uint32_t *out);
 VYRE_MUST_USE vyre_status vyre_mega_live_set(vyre_mega_live *live, uint32_t word, uint32_t value);
-/* Stores the address of the IO queue's image, for a caller that serves requests, or makes requests if no item does. An error if the
- * device has its own image (MIRRORED). */
+/* Stores the address and the size of the IO queue's image. A caller may serve requests there, or make requests if no item makes
+ * any. Returns an error if the device has its own image (MIRRORED). */
 VYRE_MUST_USE vyre_status vyre_mega_live_io(vyre_mega_live *live, void **out_image, size_t *out_size);
 /* Shuts the kernel down and frees everything but the vyre_mega, even if it returns an error; the error is the failure of the live
  * kernel. Items that were not begun are lost, so drain first. `control` and `stats`, for the whole time, may be NULL. If the device

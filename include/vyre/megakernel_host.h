@@ -69,7 +69,7 @@ enum { VYRE_MEGA_LOG_HEADER = 32, VYRE_MEGA_LOG_RECORD = 104, VYRE_MEGA_LOG_MOST
 typedef struct vyre_mega_logged {
   uint64_t ns; /* time of publication, in nanoseconds since 1970 */
   vyre_mega_item item;
-  bool has_ended; /* whether the log has its end; then state and reason are set */
+  bool has_ended; /* whether the log has the item's end; if so, state and reason are set */
   uint32_t state, reason;
 } vyre_mega_logged;
 
@@ -78,10 +78,10 @@ typedef struct vyre_mega_logs {
   vyre_mega_logged *items; /* owned, indexed by item number */
   uint64_t count;
   uint64_t bytes;   /* valid bytes */
-  uint64_t dropped; /* bytes after them */
+  uint64_t dropped; /* bytes after the valid ones */
 } vyre_mega_logs;
 
-/* Creates a log, or opens one for appending after its valid part; the rest is cut off. */
+/* Creates a log, or opens an existing one to append to its valid part. Truncates the rest of the file. */
 VYRE_MUST_USE vyre_status vyre_mega_log_open(const char *path, vyre_mega_log **out);
 VYRE_MUST_USE vyre_status vyre_mega_log_item(vyre_mega_log *log, const vyre_mega_item *item, uint64_t *out_number);
 VYRE_MUST_USE vyre_status vyre_mega_log_end(vyre_mega_log *log, uint64_t number, const vyre_mega_slot *slot);
@@ -95,7 +95,7 @@ void vyre_mega_logs_free(vyre_mega_logs *logs);
 
 /* A snapshot of a live kernel. */
 typedef struct vyre_mega_telemetry {
-  uint64_t ns; /* of a monotonic clock */
+  uint64_t ns; /* time of the snapshot by a monotonic clock */
   uint32_t slots, states[VYRE_MEGA_STATE__COUNT];
   uint32_t depth; /* slots that do not belong to the host: waiting and in flight */
   vyre_mega_control control;
@@ -108,7 +108,7 @@ typedef struct vyre_mega_window_stats {
   double rate;       /* items that ended, per second */
   double occupancy;  /* of the ring at the end of the interval, 0 to 1 */
   bool is_idle;      /* no work at the end of the interval, and no item ended */
-  bool may_be_stuck; /* work exists, but no item ended: a mask, IO, or a hanging kernel */
+  bool may_be_stuck; /* work exists, but no item ended; causes are a tenant's mask, unserved IO, or a hanging kernel */
 } vyre_mega_window_stats;
 
 VYRE_MUST_USE vyre_status vyre_mega_telemetry_read(vyre_mega_live *live, vyre_mega_telemetry *out);

@@ -113,8 +113,8 @@ void vyre_report_add_time(vyre_report *report, const char *what, uint64_t start,
 
 /* A timer of one thread. The time of an inner stopwatch counts in the outer one's total, but not in its own time. */
 typedef struct vyre_stopwatch {
-  const char *name;               /* in the report; borrowed */
-  struct vyre_stopwatch *outer;   /* or NULL */
+  const char *name;               /* the name of the entry in the report; borrowed */
+  struct vyre_stopwatch *outer;   /* the enclosing stopwatch, or NULL */
   uint64_t wall, cpu;             /* start, in nanoseconds of CLOCK_MONOTONIC and of the thread's processor time */
   uint64_t inner_wall, inner_cpu; /* time of inner stopwatches */
 } vyre_stopwatch;
@@ -124,11 +124,12 @@ void vyre_stopwatch_start(vyre_stopwatch *watch, vyre_stopwatch *outer, const ch
 /* Adds the elapsed time to the report. Does nothing if the report is NULL. */
 void vyre_report_stop(vyre_report *report, const vyre_stopwatch *watch);
 
-/* Also records when each thing was done from now on, for vyre_report_trace. */
+/* Also records the start and the duration of each entry from now on, for vyre_report_trace. */
 void vyre_report_keep_events(vyre_report *report);
 /* Adds the calling thread's time for an input, from the start of the stopwatch until now. */
 void vyre_report_add_input(vyre_report *report, const char *path, const vyre_stopwatch *watch);
-/* Appends all recorded times as JSON for Chrome's trace viewer and for Perfetto: a lane for each thread, and one for its device. */
+/* Appends all recorded times as JSON for Chrome's trace viewer and for Perfetto: a lane for each thread, and one for the device of
+ * the thread. */
 VYRE_MUST_USE vyre_status vyre_report_trace(const vyre_report *report, vyre_bytes *out);
 /* Adds the contents of `from`, for example the report of a thread. */
 void vyre_report_add(vyre_report *to, const vyre_report *from);
@@ -164,8 +165,9 @@ VYRE_MUST_USE vyre_status vyre_device_open(const vyre_target_ops *target, const 
  * missing device is not an error. */
 VYRE_MUST_USE vyre_status vyre_device_open_auto(const vyre_target_ops *const *targets, const vyre_target_options *options,
                                                 const vyre_allocator *allocator, vyre_device **out);
-/* Returns the most rows, including row 0, of a module that runs there as a whole. Larger modules run there in parts of whole
- * programs, or on this machine's processors. Returns 0 for any number, if the device is not open or is these processors. */
+/* Returns the most rows, including row 0, of a module that the device processes as a whole. The device processes larger modules in
+ * parts of whole programs, or they run on this machine's processors. Returns 0 for any number, if the device is not open or is this
+ * machine's processors. */
 uint32_t vyre_device_most_rows(const vyre_device *device);
 /* Adds the counters of the device's target (vyre_report_target_add). Does nothing if it is not open or is this machine's
  * processors. */

@@ -44,7 +44,7 @@ typedef struct vyre_phase_memory {
   const char *name;  /* "op", "op_flags", "rank" */
   const char *label; /* counter: name of its statistic, or NULL */
   uint32_t kind;     /* vyre_memory_kind */
-  uint32_t stride;   /* SIDE: elements for each row; 0 for SIDE or COUNTER: the pass sets the size (host->memory); otherwise 1 */
+  uint32_t stride;   /* SIDE: elements for each row; others: 1; 0 if the pass sets the size of a SIDE or COUNTER (host->memory) */
 } vyre_phase_memory;
 
 /* The order in which a phase visits rows. */

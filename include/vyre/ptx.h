@@ -55,7 +55,7 @@ typedef struct vyre_ptx_options {
   uint32_t sm;                  /* 75, 80, 86, 89, 90, 100 ..., or 0 for VYRE_PTX_SM_LEAST */
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */
   uint32_t spec_count;
-  uint32_t open_descriptors; /* elements of each array of descriptors with an open length; 0 for a table */
+  uint32_t open_descriptors; /* length of each array of descriptors without a length; 0 passes such an array as a table */
   /* Relaxed programs: accesses to any memory are guarded as in strict programs, which includes Vulkan's robustBufferAccess, and
    * workgroup memory is initially zero. */
   bool is_robust;
@@ -72,8 +72,8 @@ typedef struct vyre_ptx_options {
 VYRE_MUST_USE vyre_status vyre_ptx_write(const vyre_module *module, vyre_row program, const vyre_ptx_options *options,
                                          vyre_bytes *out);
 
-/* Returns a row of the k-th binding of a kernel's buffers, or row 0 if there are only k. The bindings are the program's storage and
- * uniform buffers in order of declaration. Rows with the same set and binding are one binding. */
+/* Returns a row of the k-th binding of a kernel's buffers, or row 0 if there are at most k. The bindings are the program's storage
+ * and uniform buffers in order of declaration. Rows with the same set and binding are one binding. */
 vyre_row vyre_ptx_buffer_row(const vyre_module *module, vyre_row program, uint32_t k);
 
 #ifdef __cplusplus

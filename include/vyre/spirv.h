@@ -28,8 +28,9 @@ VYRE_MUST_USE vyre_status vyre_spirv_keep(vyre_module *module, const void *data,
 
 typedef struct vyre_spirv_options {
   bool strip; /* omit names, lines and sources */
-  /* The float controls (VYRE_FLOAT_CONTROLS by kind) that strict programs may require to make their floats exact: signed zeros,
-   * infinities and NaNs, denormals, rounding. 0 requires nothing; a device cannot run a module that requires a control it lacks. */
+  /* The float controls that strict programs may require to make their floats exact: signed zeros, infinities and NaNs, denormals,
+   * rounding. Combines VYRE_FLOAT_CONTROLS(kind, controls) of each kind. 0 requires nothing. A device cannot run a module that
+   * requires a control that the device lacks. */
   uint32_t float_controls;
   /* An element for each row of the module. If that of a buffer of a strict program is not 0, accesses to it are not guarded, and an
    * access out of bounds is undefined. If NULL, all accesses are guarded. */

@@ -205,7 +205,7 @@ typedef struct vyre_image {
   bool is_depth;      /* for floats only: a depth image, for comparisons */
   uint32_t format;    /* SPIR-V's number: vyre/texels.def */
   uint32_t extent[3]; /* in texels, 1 for a missing axis; texel slots have only x */
-  uint32_t layers;    /* including the six of each cube */
+  uint32_t layers;    /* number of layers; each cube has six */
 } vyre_image;
 
 typedef enum vyre_sampler {
@@ -334,7 +334,7 @@ typedef struct vyre_ticket {
   uint64_t id;
 } vyre_ticket;
 
-/* The cost of one submission. The data of repeats' ends count as read. */
+/* The cost of one submission. The words that report the ends of repeats count as bytes_down. */
 typedef struct vyre_timing {
   uint32_t waits;       /* host waits: usually 1; more for a repeat with many iterations, 0 for uploads by the host alone */
   uint32_t launches;    /* kernel launches, counting each iteration, without those of 0 groups */

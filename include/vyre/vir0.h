@@ -2,8 +2,9 @@
  *
  * A file is a versioned, checksummed header, then the columns and side tables:
  *
- *     | header 64 | section table, 64 bytes each | section | section | ...        each section starts at a multiple of its
- * alignment
+ *     | header, 64 bytes | section table, 64 bytes each | section | section | ...
+ *
+ * Each section starts at a multiple of its alignment.
  *
  * Words have the byte order of the writer, which the header names; a machine of the other order refuses the file. Bytes between
  * sections are zero, and every other byte is covered by a hash (XXH3, 64 bits). The bytes depend only on the module's contents: not
@@ -45,7 +46,7 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_FIRST,
   VYRE_VIR0_LAST,
   VYRE_VIR0_NAME,             /* a word for each row: a string */
-  VYRE_VIR0_LINE,             /* a word for each row: 0, or a line */
+  VYRE_VIR0_LINE,             /* a word for each row: its source line, or 0 */
   VYRE_VIR0_PLACE,            /* a word for each row: index of a scope from 1 << 10 | column, at most 1023; 0 without a line */
   VYRE_VIR0_STRINGS = 16,     /* "", then each text once with its zero byte; a string is the offset of its text */
   VYRE_VIR0_FILES,            /* (string): the files of scopes, from scope 1 on */

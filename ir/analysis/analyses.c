@@ -23,7 +23,7 @@ const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
     [AT(COLUMN_LEVEL)] = {VYRE_LEVELS, "the operand level of"},
     [AT(COLUMN_DEPTH)] = {VYRE_LEVELS, "the depth of"},
     [AT(COLUMN_HASH)] = {VYRE_HASHES, "the hash of"},
-    [AT(COLUMN_CANONICAL)] = {VYRE_CLASSES, "the smallest equal of"},
+    [AT(COLUMN_CANONICAL)] = {VYRE_CLASSES, "the smallest row equal to"},
 };
 
 /* ---- loops --------------------------------------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ words_of(const vyre_module *module, vyre_type_id type)
   return words;
 }
 
-/* Returns the words before the part that the step selects. */
+/* Returns the number of initializer words before the part of the type that a step with `index` selects. */
 static uint64_t
 words_before(const vyre_module *module, vyre_type_id type, uint32_t index)
 {

@@ -22,10 +22,10 @@ enum {
 
 /* An alias class. */
 typedef struct state {
-  uint32_t row;                    /* the row that stands for its state at the program's start */
+  uint32_t row;                    /* the row that stands for the state of the class at the program's start */
   uint32_t group;                  /* a barrier that names the group writes this class */
-  uint32_t first, end;             /* its writes in `written` */
-  uint32_t near;                   /* the last one of these that was found */
+  uint32_t first, end;             /* the range of the class's writes in `written` */
+  uint32_t near;                   /* the last of these writes that was found */
   uint32_t region, write, version; /* the last result: `version`, for `region` after `write` */
   bool async;                      /* an async wait writes this class */
   bool shared;                     /* images: coherent or volatile */
@@ -40,7 +40,7 @@ typedef struct write_event {
 typedef struct edge {
   uint32_t to;   /* the construct or the region */
   uint32_t from; /* the region that ends, or the jump; the construct for the edge from before it or from the test of a `for` */
-  uint32_t at;   /* the last row that ran before it */
+  uint32_t at;   /* the last row that is executed before the edge */
 } edge;
 
 enum { JOIN_UNKNOWN = INT32_MAX };
@@ -66,11 +66,11 @@ typedef struct versions {
   vyre_state_graph *out;
   uint32_t *class_of;   /* by row, for vars, buffers and opaque rows */
   uint32_t *aliases;    /* by row: the classes of buffers, by their first row */
-  uint32_t *stops;      /* rows of the current program that read, write, hold rows or end a region, in order */
+  uint32_t *stops;      /* rows of the current program that read or write state, contain rows or end a region, in order */
   uint32_t *edge_first; /* by construct and head: index of its first edge in `edges`; edge_count is their number */
   uint32_t *edge_count;
   uint32_t *ends; /* by construct and region: the last row in it */
-  uint32_t *jump; /* by construct and region: one far outside of it, which shortens walks outward */
+  uint32_t *jump; /* by construct and region: a far outer construct or region, which shortens walks outward */
   uint32_t stop_count;
   vector states;
   vector events;  /* the writes, in program order */

@@ -80,7 +80,7 @@ versions_last_write(const versions *k, uint32_t klass, uint32_t at)
   return s->async ? greater(last, last_own_write(k, GROUP_ASYNC, at)) : last;
 }
 
-/* Returns the first write of the class after the row, or UINT32_MAX if there is none. */
+/* Returns the first row after `row` that writes the alias class, or UINT32_MAX if there is none. */
 static uint32_t
 next_write(const versions *k, uint32_t klass, uint32_t row)
 {

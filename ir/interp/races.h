@@ -35,7 +35,7 @@ typedef struct cell {
   uint32_t pending; /* 1 + the first pending async access, or 0 */
 } cell;
 
-typedef struct page page; /* shadow.c */
+typedef struct page page; /* defined in shadow.c */
 
 /* An access of an async copy in flight. */
 typedef struct async_access {
@@ -56,7 +56,7 @@ typedef struct races {
   page *pages; /* a hash table */
   async_access *asyncs;
   uint32_t async_capacity, async_free; /* 1 + index */
-  uint64_t *acquired, *seen, *fenced;  /* by invocation: order after all until then; latest release read; last release */
+  uint64_t *acquired, *seen, *fenced;  /* by invocation: time up to which all precedes it; latest release read; last release */
   uint32_t *copies, *newest;           /* by invocation: async copies begun; 1 + the newest pending access */
   uint64_t (*met)[KINDS];              /* by workgroup: last barrier */
   uint64_t (*lanes_met)[KINDS];        /* by invocation: last barrier of its subgroup */

@@ -40,7 +40,7 @@ races_cell(interp *ip, uint64_t address)
       return NULL;
     p->address = at;
     HASH_ADD(hh, r->pages, address, sizeof(at), p);
-    if (!p->hh.tbl) { /* out of memory */
+    if (!p->hh.tbl) { /* uthash ran out of memory */
       interp_free(ip, p, 1, page_bytes(r));
       return NULL;
     }

@@ -19,8 +19,8 @@ typedef struct segment {
   const vyre_view *v;
   vyre_builder b;
   uint32_t index;
-  uint32_t low, high;     /* the barriers around it, or the program's row and end */
-  uint32_t *map;          /* by row of the whole program: the row that loads its value, or 0 */
+  uint32_t low, high;     /* the barriers around the segment, or the program's row and end */
+  uint32_t *map;          /* by row of the whole program: the row of the segment that loads the kept value, or 0 */
   uint8_t *marks;         /* by row: NEEDED for earlier rows, ACCESSED and WRITTEN for memory */
   split_place own, group; /* locations of the kept words of an invocation and of a workgroup */
   vyre_row lane, lanes;   /* number of this invocation among those that copy the workgroup's memory, and their count */

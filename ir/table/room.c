@@ -46,8 +46,8 @@ typedef struct kept_space {
   size_t accessible[COLUMN__COUNT];
 } kept_space;
 
-/* Threads only try the lock and never wait for it, because it stays locked in a process that was forked while another thread held
- * it. */
+/* Address spaces that modules have released, for reuse. Threads only try the lock and never wait for it. If a process forks
+ * while another thread holds the lock, the lock stays locked in the child. */
 static kept_space kept_spaces[KEPT_SPACES];
 static uint32_t kept_count;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -206,7 +206,7 @@ vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint32_t 
   list->count += count;
 }
 
-/* ---- programs and buffers ---- */
+/* ---- side data of program and buffer rows ---- */
 
 bool
 table_add_program_info(vyre_module *module, uint32_t row, uint32_t input)

@@ -45,7 +45,7 @@ typedef enum table_column {
   COLUMN_LAST,
   COLUMN_SIDE,               /* the first side column */
   COLUMN_NAME = COLUMN_SIDE, /* a string */
-  COLUMN_LINE,               /* or 0 */
+  COLUMN_LINE,               /* a source line, or 0 */
   COLUMN_PLACE,              /* vyre_scope << 10 | column, at most 1023 */
   COLUMN_EXTRA,              /* an index into `extras` */
   COLUMN_ANALYSIS,           /* the first column of an analysis */
@@ -67,7 +67,7 @@ typedef enum table_column {
 
 /* Data that few rows have. */
 typedef struct table_extra {
-  uint32_t spec_id;                       /* or UINT32_MAX */
+  uint32_t spec_id;                       /* UINT32_MAX if the row has none */
   uint32_t decorations, decoration_count; /* range of `decoration_words` */
   uint32_t info;                          /* index into `programs` or `buffers`, by the row's op, or UINT32_MAX */
 } table_extra;

@@ -24,7 +24,7 @@ text_parse_hints(text_parser *p, vyre_opcode op, text_hints *out)
   while (find_hint(p, op, &k)) {
     const uint32_t bit = 1u << k;
     if (out->bits & bit)
-      return text_error_token(p, "remove one of them", "the hint %s is given twice", vyre_hint_word(op, k));
+      return text_error_token(p, "write the hint once", "the hint %s is given twice", vyre_hint_word(op, k));
     out->bits |= bit;
     text_lex(&p->lexer);
     if ((bit & VYRE_HINT_LITERALS) &&

@@ -420,7 +420,8 @@ text_write_type(vyre_type type, char *out)
   return length;
 }
 
-/* Writes 0.d1d2... 10^point, where d1, d2, ... are the `count` digits. Returns the length. */
+/* Writes the number 0.d1d2... * 10^point, where d1, d2, ... are the `count` digits, with an exponent if the number is long. Returns
+ * the length of the text. */
 static uint32_t
 write_decimal(const char *digits, uint32_t count, int point, char *out)
 {

@@ -325,7 +325,8 @@ set_result(text_parser *p, text_operand *out, vyre_row row)
     text_no_memory(p);
 }
 
-/* Builds a tuple of the rows on the stack from `base` on. The last part may be a tuple, which becomes the rest of the new tuple. */
+/* Builds a tuple of the rows on the parser's stack from `base` on. The last row may be a tuple row, which then holds the remaining
+ * parts of the new tuple. */
 static void
 build_tuple(text_parser *p, op_reader *r, uint32_t base, text_operand *out)
 {

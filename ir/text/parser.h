@@ -169,7 +169,7 @@ bool text_grow(text_parser *p, void *array, uint32_t *capacity, uint32_t count, 
 
 /* ---- operand.c ---- */
 void text_fill_ops(text_parser *p);
-vyre_opcode text_op_at(const text_parser *p, const text_token *token); /* VYRE_OP_null if there is none */
+vyre_opcode text_op_at(const text_parser *p, const text_token *token); /* Returns VYRE_OP_null if the token names no op. */
 bool text_parse_operand(text_parser *p, text_operand *out);
 /* Parses an op at the current token (in op.c). The op of a statement extends to its end; a nested op needs parentheses unless its
  * number of operands is fixed. */
@@ -182,7 +182,7 @@ uint32_t text_row_of(text_parser *p, text_operand *operand);
 void text_require_value(text_parser *p, text_operand *operand);
 /* Returns the row that the current name token refers to, or 0 after reporting an error. */
 uint32_t text_find_row(text_parser *p);
-bool text_is_open(const text_parser *p, uint32_t region); /* rows in it are visible */
+bool text_is_open(const text_parser *p, uint32_t region); /* Returns whether rows in the region are visible. */
 /* Defines a name for a row. Row 0 marks a name whose definition had errors, so that its uses are not reported. */
 void text_define(text_parser *p, const text_token *name, uint32_t row);
 const char *text_describe(const text_parser *p, const text_operand *operand, char out[160]);
@@ -210,7 +210,7 @@ vyre_type text_part_type(const text_parser *p, uint32_t tuple, uint32_t part);
 bool text_parse_type(text_parser *p, vyre_type_id *out);
 bool text_parse_struct(text_parser *p);
 uint32_t text_parse_access(text_parser *p); /* the bits of one keyword, or 0 */
-/* UINT32_MAX if there is none */
+/* Returns the index of the struct's member with the name, or UINT32_MAX if there is none. */
 uint32_t text_find_member(const text_parser *p, vyre_type_id type, const char *name, uint32_t length);
 const char *text_describe_type(const text_parser *p, vyre_type_id type, char out[96]);
 /* Interns a range of the text as a string of the module. */
@@ -232,7 +232,7 @@ void text_scan_top(text_parser *p);
 
 /* ---- layout.c: the default layout, for parser and printer ---- */
 uint32_t text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major);
-/* Returns the default offset of a member that follows one ending at `end`. */
+/* Returns the default offset of a member of the type, if the member before it ends at `end`. */
 uint32_t text_default_offset(const vyre_module *module, vyre_type_id type, uint64_t end);
 
 /* ---- statement.c ---- */

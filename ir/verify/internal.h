@@ -34,7 +34,7 @@ typedef struct verifier {
   uint32_t *stack;   /* scratch of vyre_verify_is_constant and vyre_verify_type_rows */
   uint32_t stack_count, stack_capacity;
   uint32_t type_count;
-  uint8_t *type_facts;  /* by type id */
+  uint8_t *type_facts;  /* by type id: bits from TYPE_BAD on */
   uint64_t *type_words; /* by type id: words of an initializer; a length given by a row counts as 0 */
   uint32_t *type_seen;  /* by type id: the last buffer for which vyre_verify_type_rows visited the type; allocated on first use */
 } verifier;

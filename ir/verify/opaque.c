@@ -24,7 +24,7 @@ vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *inf
     right = word->access < VYRE_WORD__COUNT && (typed ? valid : word->type == 0);
     if (word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_VALUE)
       right = right && word->offset <= (word->type ? VYRE_MODE_BLOCK : VYRE_MODE_BARE);
-    if (word->access == VYRE_WORD_STRIDE) /* decorates a pointer type, after its words */
+    if (word->access == VYRE_WORD_STRIDE) /* the ArrayStride of a pointer type, which follows the words of OpTypePointer */
       right = right && word->offset && i + 1 == info->count && i == 2 && info->flags == TYPE_POINTER && !info->element;
     if (word->access == VYRE_WORD_LENGTH)
       right = right && word->type >= 256 && vyre_type_get(k->module, word->type).count_row;

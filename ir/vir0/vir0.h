@@ -25,7 +25,8 @@ enum {
   VIR0_SCOPE_WORDS = 9,
 };
 
-/* Limits of nesting: more than text and SPIR-V allow, but not too much for recursion and indentation. */
+/* Limits of nesting. They exceed those of text and SPIR-V, so that modules from both can be written. They are small enough for
+ * recursive functions and for the indentation of text. */
 #define VIR0_MAX_TYPE_DEPTH 255u
 #define VIR0_MAX_ROW_DEPTH  8191u
 

@@ -73,7 +73,7 @@ extra_at(const writer *w, uint32_t row)
   return extra ? &w->module->extras[extra] : NULL;
 }
 
-/* Returns whether the row owns an entry in programs or buffers, by `kind`. */
+/* Returns whether the row has an entry in the section `kind`, which is that of programs or of buffers. */
 static bool
 has_info(const writer *w, uint32_t row, const table_extra *extra, vyre_vir0_kind kind)
 {

@@ -18,7 +18,7 @@ config.name = "hangs"
 config.suffixes = [".test"]
 config.test_format = shell_test.ShTest({folder!r}, [], 5)
 """
-# Killing only the shell would leave its processes: a child and a daemon.
+# The test starts a child and a daemon, which would survive if only the shell were killed.
 TESTS = {"hangs.test": '# RUN: sh -c "sleep 300 & echo $! > {folder}/child; setsid sh -c \'echo $$ > {folder}/daemon; sleep 300\' & wait"\n',
          "passes.test": "# RUN: echo passes\n"}
 

@@ -236,7 +236,7 @@ def check_errors(t):
     t.expect(["crlf.vir", "-passes=none"], 2, "unknown pass 'none'")
     t.expect(["crlf.vir", "-target=vulkan"], 2, r"unknown target 'vulkan'\nFix: -target is one of cpu, auto")
     t.expect([str(SOURCE / "examples/plugins/scale.vir"), "-emit=glsl", "-o", "none.glsl"], 2, r"not written on Windows\nFix: write SPIR-V")
-    t.expect([str(SOURCE / "examples/shaders/saxpy.comp")], 2, r"not read on Windows\nFix: make SPIR-V of it")
+    t.expect([str(SOURCE / "examples/shaders/saxpy.comp")], 2, r"not read on Windows\nFix: compile it to SPIR-V")
     absent = {"-isolate": [], "-watch": [], "-bisect=x": [], "-pass-timeout=1": [], "-reproducer=r": [], "-reduce=r": [], "-run-reproducer=r": [], "-trust-reproducer": []}
     shown = t.windows("-help").stdout.decode()
     listed = set(re.findall(r"^  -([\w-]+)", shown, re.M))

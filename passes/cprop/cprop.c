@@ -102,7 +102,7 @@ change_operands(changer *c, uint32_t row)
     if (better == operand)
       continue;
     c->host->set_operand(c->module, row, i, better);
-    c->versions &= !vyre_op_is_opaque(VYRE_ROW_OP(c->v->op[row])); /* the handle determines the memory that it accesses */
+    c->versions &= !vyre_op_is_opaque(VYRE_ROW_OP(c->v->op[row])); /* a new handle may be another memory, with another version */
     if (VYRE_ROW_OP(c->v->op[better]) == VYRE_OP_const)
       c->literals++;
     else

@@ -46,7 +46,7 @@ typedef struct walk {
   bool out_of_memory;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *literal_of, *fact_of; /* by row, the newest entry in the list, 0 if there is none */
+  uint32_t *literal_of, *fact_of; /* by row, its newest entry in `literals` or `facts`, 0 if there is none */
   bool *ends;                     /* by region, whether control never reaches its end */
   list literals, facts, frames;
   uint32_t rows; /* at the start of the walk; constants added later have no elements */
@@ -359,7 +359,7 @@ vyre_status
 known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
 {
   const vyre_view *v = ctx->host->view(module);
-  const uint32_t rows = v->rows; /* constants are appended after them */
+  const uint32_t rows = v->rows; /* the walk ends before the const rows that the pass appends */
   walk w = {.ctx = ctx, .module = module, .v = v, .rows = rows};
   w.literals.size = sizeof(literal);
   w.facts.size = sizeof(fact);

@@ -1,4 +1,4 @@
-/* The solution: for each row and join the literal or other row that it equals, if any.
+/* Computes for each row and join the literal or the other row that it equals, if there is one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_CPROP_SOLVE_H
@@ -24,7 +24,7 @@ typedef struct solution {
   uint32_t *value;   /* by row, then by join */
   uint8_t *changes;  /* by join of a loop header, the number of times its value changed */
   uint32_t *joins;   /* by construct and header, the first of its joins, 0 if it has none */
-  uint8_t *taken;    /* by region, whether its end is reached; by jump, whether it is; by construct, whether the next row is */
+  uint8_t *taken;    /* whether control reaches: by region, its end; by jump, the jump; by construct, the row after it */
   list literal;
   uint32_t *slots; /* hash table of literals, 0 if a slot is free */
   uint32_t slot_mask;

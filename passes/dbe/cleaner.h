@@ -79,9 +79,9 @@ void cleaner_convert_to_block(cleaner *k, uint32_t row, uint32_t region);
 /* ---- one construct, after the constructs in it --------------------------------------------------------------------------- */
 
 void cleaner_block(cleaner *k, uint32_t block);
-void cleaner_if(cleaner *k, uint32_t row);     /* arms.c */
-void cleaner_switch(cleaner *k, uint32_t row); /* cases.c */
-void cleaner_for(cleaner *k, uint32_t row);    /* trips.c */
+void cleaner_if(cleaner *k, uint32_t row);     /* defined in arms.c */
+void cleaner_switch(cleaner *k, uint32_t row); /* defined in cases.c */
+void cleaner_for(cleaner *k, uint32_t row);    /* defined in trips.c */
 void cleaner_loop(cleaner *k, uint32_t row);
 
 #endif

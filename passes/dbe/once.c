@@ -41,7 +41,7 @@ may_visit(search *q, uint32_t row)
 
 /* ---- sets ---------------------------------------------------------------------------------------------------------------- */
 
-/* Returns whether the construct sets the variable, or is too long to tell. */
+/* Returns whether the construct may set the variable.  Returns true if it has more rows than may be visited. */
 static bool
 may_set(search *q, uint32_t construct, uint32_t var)
 {

@@ -1,10 +1,10 @@
-/* dbe of `for` and `loop` whose trip count is 0 or 1.
+/* Removes each `for` with trip count 0, and replaces each `for` and `loop` with trip count 1 by its body.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
 #include "once.h"
 
-/* Returns a literal as an unsigned number with the same order. */
+/* Maps the bits of a literal to an unsigned number, so that unsigned order is the order of the row's kind. */
 static uint64_t
 ordered(const vyre_view *v, uint32_t row, uint64_t bits)
 {
@@ -66,7 +66,7 @@ cleaner_loop(cleaner *k, uint32_t row)
     cleaner_convert_to_block(k, row, body);
     return;
   }
-  const bool alone = cleaner_next_placed(v, v->first[continuing]) == end; /* no rows except that one */
+  const bool alone = cleaner_next_placed(v, v->first[continuing]) == end; /* `end` is the region's only row with a position */
   bool one = end && vyre_row_is_const(v, v->a[end]) && v->imm[v->a[end]] != 0;
   const bool never = end && vyre_row_is_const(v, v->a[end]) && !one;
   if (!one)

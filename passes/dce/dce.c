@@ -163,7 +163,7 @@ visit(marker *m, uint32_t row)
   case VYRE_OP_opaque:
   case VYRE_OP_opaque_pure:
   case VYRE_OP_opaque_write:
-  case VYRE_OP_tuple: /* may hold operands of an opaque row */
+  case VYRE_OP_tuple: /* the tuple may hold operands of an opaque row */
     mark_memory(m, v->a[row]);
     mark_memory(m, v->b[row]);
     mark_memory(m, v->c[row]);
@@ -192,7 +192,7 @@ drain(marker *m)
 }
 
 /* Marks returns outside of loops: they are live if a live effect follows.  A return in a loop is live with the loop, as a break is.
- * Walks from the end to the first row, and restarts at a later row if a return makes an effect live there. */
+ * Walks from the end to the first row.  If a return makes a later effect live, the walk continues from that effect. */
 static void
 mark_returns(marker *m, uint32_t first, uint32_t end)
 {

@@ -14,7 +14,7 @@
 
 #include "expand-rules.inc"
 
-/* By row at the start of the sweep, its number of uses, 2 for two or more. */
+/* The number of uses of each row at the start of the sweep.  2 means two or more. */
 typedef struct uses {
   uint8_t *of;
 } uses;
@@ -40,7 +40,7 @@ issue_of_row(const rules_sweep *s, uint32_t row)
   return issue_of(s, VYRE_ROW_OP(s->v->op[row]), vyre_row_works_on(s->v, row));
 }
 
-/* Computes which registers' rows die with the root.  Returns the cost that removing them saves. */
+/* Determines which rows in the registers of the match become dead when the root is replaced.  Returns the cost of these rows. */
 static uint32_t
 count_saved(const rules_sweep *s, const uses *u, const rules_match *m, bool dies[RULES_REGISTERS])
 {
@@ -166,7 +166,7 @@ is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
   return false;
 }
 
-/* Returns whether the rule pays.  *dies receives which registers' rows die. */
+/* Returns whether the rule pays.  Sets `dies` for the registers whose rows become dead. */
 static bool
 pays(const rules_sweep *s, const uses *u, const rules_match *m, const uint32_t *make, bool dies[RULES_REGISTERS])
 {

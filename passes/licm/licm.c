@@ -35,8 +35,8 @@
 
 /* Flags of a row, relative to the innermost loop around it. */
 enum {
-  SURE = 1, /* it runs whenever the loop is reached; for a region, its start does, and no jump so far ends it */
-  ARM = 2,  /* it is in an arm of an `if` or `switch` in the loop */
+  SURE = 1, /* the row runs whenever the loop is reached; for a region, its start runs, and no visited jump ends it */
+  ARM = 2,  /* the row is in an arm of an `if` or `switch` in the loop */
 };
 
 enum { MOST_STEPS = 32 }; /* visited rows of a path's computation */
@@ -61,7 +61,7 @@ typedef struct motion {
   uint32_t *leaving; /* candidates of the current loop, in program order */
   bool relaxed;      /* whether the current loop's program is relaxed */
   uint32_t branch;   /* the latency of a branch */
-  uint32_t sum;      /* the issue of an addition of 32 bits */
+  uint32_t sum;      /* the issue cost of a 32-bit addition */
   uint64_t moved;
 } motion;
 
@@ -170,8 +170,8 @@ note_jump(const motion *m, uint32_t jump)
 
 /* ---- bound descriptors --------------------------------------------------------------------------------------------------- */
 
-/* Returns the buffer of a row that reads through a descriptor, which may be unbound if nothing uses it.  Returns 0 if there is
- * none. */
+/* Returns the buffer of a row that reads through a descriptor.  Returns 0 for other rows.  A descriptor that no executed row uses
+ * may be unbound. */
 static uint32_t
 descriptor_buffer(const motion *m, uint32_t row)
 {
@@ -378,7 +378,7 @@ may_move(motion *m, uint32_t row, uint32_t loop)
 
 /* ---- registers ----------------------------------------------------------------------------------------------------------- */
 
-/* Returns the lanes of the row, or 0 if it is already counted or does not occupy vector registers. */
+/* Returns the number of lanes of the row.  Returns 0 if the row is already counted or does not occupy vector registers. */
 static uint32_t
 count_lanes(motion *m, uint32_t row)
 {
@@ -390,8 +390,8 @@ count_lanes(motion *m, uint32_t row)
   return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) && vyre_op_of(v, row) != VYRE_OP_var ? VYRE_TYPE_LANES(type) : 0;
 }
 
-/* Returns the lanes from before the loop that rows which stay in it use.  A path's indices count where the path is used, because
- * the path's own rows may be anywhere before. */
+/* Returns the number of lanes from before the loop that the rows which stay in the loop use.  The indices of a path count where the
+ * path is used, because the rows of the path may be anywhere before the use. */
 static uint32_t
 count_alive(motion *m, uint32_t loop)
 {

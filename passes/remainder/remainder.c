@@ -23,8 +23,8 @@ typedef struct finder {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  const bool *pinned; /* by row */
-  uint32_t *last;     /* by row, the last quotient with this dividend, 0 if there is none */
+  const bool *pinned; /* by row, whether it is pinned (pinned.h) */
+  uint32_t *last;     /* by row, the last quotient whose dividend is the row, 0 if there is none */
   uint32_t *before;   /* by quotient, the previous quotient with the same dividend, 0 if there is none */
 } finder;
 

@@ -31,10 +31,10 @@ typedef struct rules_token {
 
 /* lex.c: returns the next token from *at on, and moves *at past it.  Skips blanks and comments. */
 rules_token rules_next_token(const char *text, size_t length, size_t *at);
-/* Reads a number into the op and bits of a literal node.  Returns false if it sets an error. */
+/* Reads a number into the op and bits of a literal node.  Sets an error and returns false if the number is wrong. */
 bool rules_read_number(const rules_reading *r, const rules_token *t, rules_node *node);
 size_t rules_skip_blanks(const char *text, size_t length, size_t at);
-bool rules_is_letter(char c); /* whether a name may begin with it */
+bool rules_is_letter(char c); /* Returns whether a name may begin with the character. */
 bool rules_is_digit(char c);
 
 /* types.c: infers kinds and lanes of all nodes.  Returns false if it sets an error. */

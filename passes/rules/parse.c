@@ -1,4 +1,4 @@
-/* The parser of rules.
+/* Parses the text of rules.
  *
  * A rule begins in the first column and continues in indented lines, so a syntax error stays within its rule.  Names are
  * resolved here, and types are inferred in types.c.  Linear.
@@ -140,7 +140,7 @@ is_literal(const parser *p)
          is_token(p, "inf");
 }
 
-/* A name in small letters is any row, and one in capitals a constant.  `x:T` gives its type. */
+/* Reads a variable.  A name in small letters matches any row, and a name in capitals a constant.  `x:T` gives the type. */
 static uint32_t
 read_variable(parser *p, const rules_token *name)
 {

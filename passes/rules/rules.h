@@ -51,7 +51,7 @@ typedef enum rules_literal {
   RULES_SMIN,    /* `least`: 100...0 */
   RULES_SMAX,    /* `greatest`: 011...1 */
   RULES_BITS,    /* the kind's width in bits */
-  RULES_TOP,     /* the kind's width less 1 */
+  RULES_TOP,     /* the kind's width in bits, minus 1 */
 } rules_literal;
 
 /* Functions of a constant that no op computes: rules_call. */
@@ -114,7 +114,7 @@ typedef struct rules_rule {
   uint32_t length, line;
   uint32_t modes;
   rules_node nodes[RULES_NODES];
-  uint8_t node_count; /* including node 0 */
+  uint8_t node_count; /* number of nodes, including node 0 */
   uint8_t pattern, replacement;
   uint8_t conditions[RULES_CONDITIONS]; /* nodes, constant and of kind bool */
   uint8_t condition_count;

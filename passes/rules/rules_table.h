@@ -29,10 +29,11 @@ enum {
   RULES_MADE = 16, /* rows that a replacement may make */
 };
 
-/* Codes, one word each unless stated otherwise: | fields | code 4 |.  A field is given with its lowest bit.  `dst`, `src` and
- * `reg` are registers, and register 0 is the root. */
+/* Codes, which test the rows of a match one after the other.  Each code is a word | fields | code 4 |, unless stated otherwise. The
+ * comments list the fields with their lowest bits, and then the test.  `dst`, `src` and `reg` are numbers of registers, and
+ * register 0 is the root.  `which` is 0 to 2 for operand a to c of the row in `src`, and `dst` receives this operand. */
 typedef enum rules_code {
-  RULES_ROW = VIR_CODE_ROW,   /* op 14.., which 12, src 8, dst 4: the operand is a row of the op */
+  RULES_ROW = VIR_CODE_ROW,   /* op 14.., which 12, src 8, dst 4: the operand is a row with the op */
   RULES_BIND = VIR_CODE_BIND, /* which 12, src 8, dst 4: any operand */
   RULES_SAME = VIR_CODE_SAME, /* which 12, src 8, reg 4: an operand equal to reg */
   RULES_IS = VIR_CODE_IS,     /* literal 16.., which 12, src 8: that literal */
@@ -43,18 +44,19 @@ typedef enum rules_code {
   RULES_WIDTH = VIR_CODE_WIDTH,         /* number 16.., right 12, relation 8, left 4: rules_width */
   RULES_WHEN = VIR_CODE_WHEN,           /* an expression follows: it must be true */
   RULES_PAYS,                           /* pairs 16..: then for each row that dies with the root, | parent 8 | reg 0 | */
-  RULES_FORWARD = VIR_CODE_FORWARD,     /* reg 4: it replaces the root */
-  RULES_LITERALLY = VIR_CODE_LITERALLY, /* an expression follows: the root's value */
+  RULES_FORWARD = VIR_CODE_FORWARD,     /* reg 4: the row in the register replaces the root */
+  RULES_LITERALLY = VIR_CODE_LITERALLY, /* an expression follows: its value replaces the root as a literal */
   RULES_MAKE = VIR_CODE_MAKE,           /* expressions 8, rows 4: then offsets of the expressions, then two words for each row */
 } rules_code;
 
-/* Steps of an expression, on a stack: | fields | code 4 |.  A kind is 0..15, or 16 + a kind variable. */
+/* Steps of an expression, which work on a stack.  Each is a word | fields | step 4 |, with fields as in rules_code.  A kind is
+ * 0..15, or 16 + a kind variable. */
 typedef enum rules_step {
-  RULES_PUSH = VIR_STEP_PUSH,                 /* reg 4: its literal */
-  RULES_PUSH_LITERAL = VIR_STEP_PUSH_LITERAL, /* literal 16.., kind 4 */
-  RULES_APPLY = VIR_STEP_APPLY,               /* op 16.., operands 14, to 9, from 4 */
-  RULES_APPLY_CALL = VIR_STEP_CALL,           /* function 16.., from 4 */
-  RULES_END = VIR_STEP_END,                   /* kind 4 */
+  RULES_PUSH = VIR_STEP_PUSH,                 /* reg 4: pushes the literal in the register */
+  RULES_PUSH_LITERAL = VIR_STEP_PUSH_LITERAL, /* literal 16.., kind 4: pushes a literal of the table */
+  RULES_APPLY = VIR_STEP_APPLY,               /* op 16.., operands 14, to 9, from 4: applies the op; `from` and `to` are kinds */
+  RULES_APPLY_CALL = VIR_STEP_CALL,           /* function 16.., from 4: applies the function */
+  RULES_END = VIR_STEP_END,                   /* kind 4: ends the expression, whose value has the kind */
 } rules_step;
 
 /* A row to make is two words.  The first is | register 21.. | kind 16 | op 0 |, and the row has as many lanes as the register.
@@ -83,7 +85,7 @@ bool rules_compile(rules_memory memory, const rules_set *set, rules_use use, rul
 /* ---- matching -------------------------------------------------------------------------------------------------------- */
 
 typedef struct rules_match {
-  uint32_t candidate;            /* the search continues after it */
+  uint32_t candidate;            /* the candidate after which the search continues */
   uint32_t rule;                 /* its index in the set */
   uint32_t reg[RULES_REGISTERS]; /* register 0 is the root */
   uint8_t kind[RULES_KINDS];
@@ -151,7 +153,7 @@ rules_may_match(const uint32_t *table, const vyre_view *view, rules_scope scope,
 bool rules_find(const uint32_t *table, const vyre_view *view, uint32_t row, rules_scope scope, uint32_t candidate,
                 rules_match *out);
 
-/* Return whether a register's value is a literal, its bits, and its type. */
+/* Functions of the value of a register.  They return whether it is a literal, the literal's bits, and the value's type. */
 bool rules_value_is_literal(const vyre_view *view, uint32_t value);
 uint64_t rules_value_bits(const vyre_view *view, uint32_t value);
 vyre_type rules_value_type(const vyre_view *view, uint32_t value);

@@ -18,7 +18,7 @@ enum { SCALAR = 0, SLOTS = RULES_NODES + RULES_KINDS }; /* a node's slot is its 
 
 typedef struct solver {
   rules_reading *r;
-  uint8_t kind[SLOTS], lanes[RULES_NODES]; /* union-find: the parent slot, itself for the representative */
+  uint8_t kind[SLOTS], lanes[RULES_NODES]; /* union-find: by slot, its parent slot; a representative is its own parent */
   uint16_t mask[SLOTS];
   bool computes[SLOTS];
 } solver;

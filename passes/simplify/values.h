@@ -16,7 +16,7 @@
 /* A node is a row, or a join, numbered after all rows. */
 typedef struct values {
   const vyre_view *v;
-  uint32_t rows;      /* rows at the start, which is the first node that is a join */
+  uint32_t rows;      /* number of rows at the start; node `rows` is the first join */
   uint32_t *klass;    /* by node, its class, 0 if not computed */
   uint32_t *kept;     /* by class, the last row found that no earlier row of the class dominates, 0 if there is none */
   uint32_t *seen;     /* by row, the version that a read sees, moved back across writes that do not change its memory */

@@ -132,7 +132,8 @@ typedef struct search {
 
 static bool leaves_alone(search *s, uint32_t version, uint32_t varies);
 
-/* Returns whether no part of the join changes the place; for a join of a loop, in any iteration. */
+/* Returns whether the location is unchanged in all parts of the join (versions).  For a join at a loop's header, the location must
+ * be unchanged in all iterations.  `varies` is that of `relation`. */
 static bool
 join_leaves_alone(search *s, uint32_t version, uint32_t varies)
 {

@@ -34,7 +34,7 @@ typedef enum memory_relation { MEMORY_SAME, MEMORY_DISJOINT, MEMORY_OVERLAP } me
 /* Prepares queries about a module that has versions. */
 vyre_status memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module);
 
-/* Fills `constructs`, before a walk that changes rows.  O(joins). */
+/* Computes m->constructs.  Call it before a walk that changes rows.  O(joins). */
 vyre_status memory_summarize_constructs(memory *m);
 
 /* Returns the bit of the path's first step, or all bits if that step is not a literal.  *out_buffer is the path's buffer. */
@@ -47,13 +47,14 @@ bool memory_is_there(const memory *m, uint32_t program, uint32_t path);
 /* Returns whether a row that makes a version writes only through its path. */
 bool memory_writes_path_only(const memory *m, uint32_t write);
 
-/* Compares two paths, in one iteration of the loops around both. */
+/* Compares two paths in the same iteration of all loops around both. */
 memory_relation memory_compare(const memory *m, uint32_t p, uint32_t q);
 
 /* Compares two paths of different iterations of the loop, in which rows of the loop may have different values. */
 memory_relation memory_compare_iterations(const memory *m, uint32_t p, uint32_t q, uint32_t loop);
 
-/* Returns whether the access may be removed, and no other invocation changes its memory except at synchronization. */
+/* Returns whether the access is plain.  A plain access may be removed, and other invocations change its memory only at
+ * synchronization. */
 bool memory_is_plain(const memory *m, uint32_t row, uint32_t path);
 
 /* Returns the last write that can have changed the place, going back from `version` of its alias class.  Two states of one path

@@ -215,7 +215,7 @@ store_value(const reading *r, uint32_t index, const value *key, const value *v)
   case VYRE_PARAM_UINT:
     if (v->kind != VALUE_ATOM || !parse_number(text, v->length, &number) || number < param->minimum || number > param->maximum)
       return vyre_parser_fail(p, v->at, v->length, "Fix: give a number in this range",
-                              "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%.*s'", param->name, param->minimum,
+                              "'%s' must be a number from %" PRIu64 " to %" PRIu64 ", not '%.*s'", param->name, param->minimum,
                               param->maximum, shown(v->length), text);
     return store(r, index, key, number);
   case VYRE_PARAM_TEXT:
@@ -224,7 +224,7 @@ store_value(const reading *r, uint32_t index, const value *key, const value *v)
   default:
     word = word_index(p, v, param->words);
     if (word == UINT32_MAX)
-      return vyre_parser_fail(p, v->at, v->length, "Fix: use one of these words", "'%s' is one of %s, not '%.*s'", param->name,
+      return vyre_parser_fail(p, v->at, v->length, "Fix: use one of these words", "'%s' must be one of %s, not '%.*s'", param->name,
                               param->words, shown(v->length), text);
     return store(r, index, key, word);
   }

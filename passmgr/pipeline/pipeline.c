@@ -198,7 +198,7 @@ check_provided(const vyre_parser *p, size_t at, size_t length, const vyre_pass_r
       return vyre_parser_fail(p, at, length, "Fix: load a plugin that provides them with -load",
                               "pass '%s' requires %s, which no pass provides", record->pass.name, vyre_analyses[i].name);
     if (provider)
-      wanted |= provider->pass.requires_; /* the columns of the table are in the order of their providers */
+      wanted |= provider->pass.requires_; /* only earlier columns of VYRE_ANALYSIS_TABLE, which the loop visits later */
   }
   return VYRE_OK;
 }
@@ -394,7 +394,7 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
   return VYRE_OK;
 }
 
-/* Parses elements, and adds them after the parent's child `last`. */
+/* Parses elements, and appends them to the parent's children after the child `last`. */
 static vyre_status
 parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last)
 {

@@ -34,9 +34,9 @@ typedef struct vyre_context {
   vyre_status errors[VYRE_CONTEXT_ERRORS];
   uint32_t error_count;
   vyre_c_buffer *memory; /* memory of the running phases, in scratch memory */
-  uint64_t given;        /* a bit for each memory that `prepare` has requested */
+  uint64_t given;        /* mask of the memories that `prepare` has requested */
   bool swept;            /* the phases have run */
-  uint32_t preserved;    /* analyses that the run preserves, beside those of the descriptor */
+  uint32_t preserved;    /* analyses that the run preserves in addition to those of the descriptor */
 } vyre_context;
 
 vyre_context *vyre_context_of(vyre_pass_ctx *ctx);

@@ -16,7 +16,7 @@
 #define MOST_PARAMS 256u
 #define MOST_BYTES  4096u /* the largest valid struct_size */
 
-/* The sizes of the structs in API 1.0.  Later fields may be missing. */
+/* The smallest valid struct_size of each struct: its size in API 1.0.  Later fields may be missing. */
 #define PLUGIN_LEAST (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
 #define PASS_LEAST   (offsetof(vyre_pass, run) + sizeof(vyre_status(*)(void)))
 #define PARAM_LEAST  sizeof(vyre_param)

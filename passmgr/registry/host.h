@@ -15,12 +15,12 @@ void vyre_host_refuse(const vyre_module *module, const char *call, const char *w
 bool vyre_host_is_path(const vyre_module *module, const char *call, uint32_t path);
 /* Checks that a row is in a region, so that another row may be inserted before it. */
 bool vyre_host_is_placed(const vyre_module *module, const char *call, const char *what, uint32_t row);
-/* Checks the op of an op word. */
+/* Checks that the op of an op word exists. */
 bool vyre_host_is_op(const vyre_module *module, const char *call, uint32_t word);
-/* Checks that a required pointer is not NULL. */
+/* Returns `given`: whether a required pointer is not NULL.  Fails the module if the pointer is NULL. */
 bool vyre_host_is_given(const vyre_module *module, const char *call, const char *what, bool given);
 
-/* Checks that the row exists, possibly dead, or is 0. */
+/* Checks that the row exists or is 0.  The row may be dead. */
 static inline bool
 vyre_host_is_known(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {

@@ -8,13 +8,13 @@
 
 #include <sys/types.h>
 
-/* The source of a memory of phases, resolved when the plugin is loaded. */
+/* The source of a memory that phases use, resolved when the plugin is loaded. */
 typedef struct vyre_phase_source {
   uint32_t column;    /* COLUMN: the offset of its address in vyre_view */
-  uint32_t analysis;  /* COLUMN: the analysis that makes it, 0 for a column of the table */
-  uint32_t provides;  /* COLUMN: its bit of VYRE_COLUMNS if this pass provides it, otherwise 0 */
-  uint32_t fact;      /* FACT: its number */
-  bool is_of_another; /* COLUMN: whether another pass provides the analysis */
+  uint32_t analysis;  /* COLUMN: the analysis that makes the column, or 0 for a column of the table */
+  uint32_t provides;  /* COLUMN: the column's bit of VYRE_COLUMNS if this pass provides the column, otherwise 0 */
+  uint32_t fact;      /* FACT: the fact's number */
+  bool is_of_another; /* COLUMN: the column belongs to an analysis that this pass does not provide */
 } vyre_phase_source;
 
 /* A pass: the host's copy of the descriptor and its parameters.  Strings stay in the plugin, which is never unloaded. */
@@ -22,8 +22,8 @@ typedef struct vyre_pass_record {
   vyre_pass pass;
   vyre_param *params;         /* owned; pass.params points here */
   vyre_phase_source *sources; /* owned, by pass.phases->memory; NULL without phases */
-  uint32_t phase_analyses;    /* analyses required by the phases, beside those of the pass */
-  bool phases_write;          /* the phases write columns of the table */
+  uint32_t phase_analyses;    /* analyses that the phases require in addition to those of the pass */
+  bool phases_write;          /* the phases write columns of the row table */
   const struct vyre_plugin_record *plugin;
 } vyre_pass_record;
 
@@ -68,7 +68,7 @@ void vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *re
 VYRE_MUST_USE vyre_status vyre_registry_add_descriptor(vyre_registry *registry, const vyre_plugin *theirs, const char *path,
                                                        vyre_origin origin);
 /* Returns the pass with that name or long name, or the only pass with that name after a plugin's name.  Returns NULL if there is
- * none.  If several plugins have it, *out_other is one of them. */
+ * none.  If several plugins have a pass of that name, *out_other is one of those passes. */
 const vyre_pass_record *vyre_registry_find(const vyre_registry *registry, const char *name, size_t length,
                                            const vyre_pass_record **out_other);
 
@@ -99,10 +99,11 @@ void vyre_plugin_code_load(const char *path);
 /* host.c, builtin.c */
 const vyre_host *vyre_host_table(void);
 const vyre_plugin *vyre_builtin_query(const vyre_host *host);
-/* Returns the analyses that the parameters of a built-in pass require, beside those of its descriptor, and 0 for other passes. */
+/* Returns the analyses that the parameters of a built-in pass require in addition to those of its descriptor.  Returns 0 for other
+ * passes. */
 uint32_t vyre_builtin_requires(const vyre_pass_record *record, const uint64_t *values);
 
-/* Returns the first row with an op, kind or flag that is newer than the op set, or 0.  O(rows). */
+/* Returns the first row with an op, kind or flag that is newer than the op set, or 0 if there is none.  O(rows). */
 uint32_t vyre_opset_first_newer(const vyre_view *view, uint32_t opset);
 
 #endif

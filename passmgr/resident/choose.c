@@ -1,4 +1,4 @@
-/* Docs at choose.h.
+/* Estimates costs, and chooses the CPU or the device for a sequence.  choose.h describes the estimate.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "choose.h"
@@ -13,15 +13,15 @@
 #include <string.h>
 
 enum {
-  PLAIN_ROW = 40,         /* ns a row of a pass that has not run on the CPU yet */
-  WORTH_ASKING = 1000000, /* ns; sequences of less run on the CPU */
-  OPENING = 100000000,    /* ns that opening a device may take */
+  PLAIN_ROW = 40,         /* ns per row for a pass that has not run on the CPU yet */
+  WORTH_ASKING = 1000000, /* ns on the CPU, below which a sequence runs there without asking for a device */
+  OPENING = 100000000,    /* ns of such sequences after which a device is opened, because opening takes about as long */
   REPEATED = 3,           /* estimated iterations of `repeat while` */
-  REPEATED_IN_LEVELS = 1, /* the same in levels, whose few rows are mostly done after one */
+  REPEATED_IN_LEVELS = 1, /* estimated iterations of `repeat while` in levels, which have few rows */
   TRANSFER = 4 << 20,     /* bytes of a measured transfer */
   VISITED = 1 << 18,      /* rows of the measured kernel */
   LAUNCHED = 64,          /* kernels of the measured launches */
-  HEAVY = 8               /* guessed work of a phase by that of the measured kernel, until a sequence has run */
+  HEAVY = 8               /* estimated work of a phase as a multiple of the measured kernel's, until a sequence has run */
 };
 
 /* ---- the work of a sequence ---------------------------------------------------------------------------------------------- */

@@ -213,7 +213,7 @@ run_members(fused *f, bool *out_fits)
   return seal_changes(f, before);
 }
 
-/* Returns the number of passes from the node on that are to run, up to the first that is not. */
+/* Returns the number of consecutive selected passes from the node on.  At most SCHEDULE_MOST. */
 static uint32_t
 count_wanted(const run *r, uint32_t node)
 {

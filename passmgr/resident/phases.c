@@ -1,4 +1,4 @@
-/* Docs at phases.h.
+/* Checks the phases of a pass, and prepares and finishes their runs.  phases.h describes the functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "phases.h"
@@ -152,8 +152,8 @@ is_phase_valid(const vyre_phases *phases, const vyre_phase *phase)
 typedef struct step_walk {
   const vyre_phases *phases;
   bool in_levels, in_while;
-  uint32_t direction; /* of the enclosing step of levels */
-  uint64_t times;     /* product of the enclosing repeats */
+  uint32_t direction; /* direction of the enclosing VYRE_STEP_LEVELS */
+  uint64_t times;     /* product of the counts of the enclosing repeats */
 } step_walk;
 
 /* Returns the direction of the first phase among the steps, or FLAT if there is none. */

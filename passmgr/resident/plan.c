@@ -1,4 +1,4 @@
-/* Docs at plan.h.
+/* Makes the plan of a sequence.  plan.h describes the plan.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
@@ -13,7 +13,7 @@ enum {
   FEW_PROGRAMS = 16,     /* fewer programs do not fill a device with a workgroup each */
   SMALL_PROGRAM = 1024,  /* rows; a level of such a program does not fill a device, either */
   LARGE_PROGRAM = 4096,  /* rows; a workgroup takes too long for a larger program */
-  PART_OF_ITERATIONS = 8 /* a walk may use one in so many of the driver's iterations */
+  PART_OF_ITERATIONS = 8 /* an invocation for one row may use this part of the iterations that the driver allows */
 };
 
 /* Returns the most joins and parts of a construct.  They are neighbours, and an invocation visits all of them. */

@@ -32,10 +32,10 @@ typedef struct plan_order {
 typedef struct plan_rows {
   const vyre_view *view;
   uint32_t programs, largest; /* programs; rows of the largest program */
-  uint32_t most_iterations;   /* vyre_device_info.max_iterations */
-  uint32_t walk;              /* most iterations that the invocation of a row needs; set if most_iterations is not 0 */
+  uint32_t most_iterations;   /* loop iterations that the driver allows: vyre_device_info.max_iterations */
+  uint32_t walk;              /* most loop iterations of an invocation for one row; set if most_iterations is not 0 */
   bool on_host;               /* the target runs on the CPU, not a device */
-  bool by_program;            /* on a device, a workgroup runs a program if the phase has such a kernel */
+  bool by_program;            /* on a device: a workgroup visits a whole program if the phase has a kernel for that */
   uint32_t threads;           /* on the CPU: threads that share the rows */
   /* On the CPU: parts of whole programs, one for a thread at a time.  0 for one thread, or if one program is most of the module. */
   uint32_t part_count;
@@ -46,11 +46,11 @@ typedef struct plan_pass {
   const vyre_phases *phases;
   const vyre_phase_kernels *kernels; /* NULL on the host */
   const vyre_c_buffer *memory;       /* host memory, by index of phases->memory */
-  bool is_rewired;                   /* an earlier pass of the sequence writes operands, so levels may be stale */
+  bool is_rewired;                   /* an earlier pass of the sequence writes operands, so the levels of rows may be stale */
 } plan_pass;
 
 typedef enum plan_step_kind {
-  PLAN_ROWS,     /* the phase over rows from `first` on, in program order or backwards if it is directed */
+  PLAN_ROWS,     /* the phase over rows from `first` on; a directed phase visits them in program order or backwards */
   PLAN_LIST,     /* the phase over rows of one level, from index `first` of the order on */
   PLAN_PROGRAMS, /* the phase or the step of levels, from level `first` on, with a workgroup for each program */
   PLAN_COMPARE   /* compare.vir for the pass's `repeat while` of this number, at the end of an iteration */
@@ -69,7 +69,7 @@ typedef struct plan_step {
 /* Steps that repeat until their compare writes 0 as the counter's increase. */
 typedef struct plan_repeat {
   uint32_t first, count;
-  uint32_t pass, number; /* as in plan_step */
+  uint32_t pass, number; /* pass and number of the `repeat while`, as in plan_step */
 } plan_repeat;
 
 typedef struct plan {

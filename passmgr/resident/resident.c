@@ -1,4 +1,4 @@
-/* Docs at resident.h and vyre/passmgr.h.
+/* Opens devices, and keeps their kernels, arena and columns.  resident.h and vyre/passmgr.h describe the functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "resident.h"

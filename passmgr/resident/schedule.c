@@ -1,4 +1,4 @@
-/* Docs at schedule.h.
+/* Groups passes into sequences.  schedule.h has the rules.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"

@@ -1,4 +1,4 @@
-/* Docs at sequence.h.
+/* Runs a sequence of passes.  sequence.h describes it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sequence.h"
@@ -140,9 +140,9 @@ typedef struct submission {
   vyre_repeat *repeats;
   vyre_repeat_end *ends;
   uint64_t *iterations; /* so far, by repeat of the plan */
-  uint64_t *step_ns;    /* of the last submission; NULL without a report */
+  uint64_t *step_ns;    /* nanoseconds of each step in the last submission; NULL without a report */
   bool is_begun;        /* fills and uploads are done */
-  vyre_timing timing;   /* of all submissions */
+  vyre_timing timing;   /* sum over all submissions */
 } submission;
 
 static void
@@ -188,8 +188,8 @@ report_steps(const submission *u, uint32_t first, uint32_t count, uint64_t start
   }
 }
 
-/* Submits all steps from `first` on.  Only the first submission has uploads.  Each has readbacks, whose data is final in the last
- * one.  Repeats before the step are done. */
+/* Submits all steps from `first` on, and all repeats from `first_repeat` on, because earlier repeats are done.  Only the first
+ * submission has uploads.  Every submission has readbacks, and the data of the last submission is final. */
 static vyre_status
 submit(submission *u, uint32_t first, uint32_t first_repeat)
 {

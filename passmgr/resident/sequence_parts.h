@@ -12,27 +12,27 @@
 /* The phase of compare.vir, which computes by how much a counter grew in an iteration of `repeat while`. */
 extern const vyre_phases compare_phases;
 
-/* A memory of phases.  Passes that name the same column or fact share its block. */
+/* A memory that phases use.  Passes that name the same column or fact share its block. */
 typedef struct sequence_block {
   void *host;
   uint64_t words;
-  bool is_constant;                /* a fact or a table, which the device keeps between sequences */
+  bool is_constant;                /* a fact or a table of constants, which the device keeps between sequences */
   uint64_t at;                     /* word offset in the arena, except for constants */
   const vyre_phase_source *column; /* a column of the table or of an analysis; NULL for other memory */
-  uint32_t number;                 /* of the column: its index in device->columns */
-  bool is_uploaded, is_read_back;  /* uploaded, read back */
+  uint32_t number;                 /* index of the column in device->columns */
+  bool is_uploaded, is_read_back;
 } sequence_block;
 
 /* A pass of the sequence. */
 typedef struct sequence_member {
   vyre_context *context;
   plan_pass pass;
-  uint32_t *blocks;             /* by memory of the phases: index in sequence.blocks */
-  uint32_t whiles;              /* number of `repeat while`; the next three have an element for each */
-  uint32_t *counters;           /* index in sequence.blocks of its counter */
-  uint32_t *words;              /* offset of two words in the arena or in `host_words`: last value of the counter, its increase */
-  uint32_t *compares;           /* offset in the arena of the compare's head */
-  uint32_t head;                /* offset in the arena of the pass's head */
+  uint32_t *blocks;             /* index in sequence.blocks of each memory of the phases */
+  uint32_t whiles;              /* number of `repeat while` steps; the next three arrays have an element for each */
+  uint32_t *counters;           /* index in sequence.blocks of the counter */
+  uint32_t *words;              /* offset of the counter's last value and increase, in the arena or, on the CPU, in `host_words` */
+  uint32_t *compares;           /* word offset in the arena of the compare's head */
+  uint32_t head;                /* word offset in the arena of the pass's head: offset and length of each memory */
   vyre_device_buffer constants; /* kept by the device; 0 if there are none */
 } sequence_member;
 
@@ -45,10 +45,10 @@ typedef struct sequence {
   sequence_member *members;
   sequence_block *blocks;
   uint32_t count, block_count, block_capacity, while_count;
-  uint64_t words;              /* size of the arena; the next three are offsets in the arena */
+  uint64_t words;              /* words in the arena; the next three fields are word offsets in the arena */
   uint64_t heads, heads_end;   /* columns end at `heads`; other memory begins at `heads_end` */
   uint64_t orders;             /* orders begin here */
-  vyre_device_buffer *buffers; /* direct.c: of each block, of each order's rows, of host_words */
+  vyre_device_buffer *buffers; /* direct.c: buffers of each block, of each order's rows, of host_words */
   uint32_t buffer_count;
   uint32_t *host_words; /* direct.c: a word that is 0, then the words of compares */
   /* The arguments of the submission: */
@@ -57,7 +57,7 @@ typedef struct sequence {
   vyre_upload *uploads;
   vyre_read *reads;
   vyre_step *steps;  /* by step of the plan */
-  vyre_range *until; /* by repeat of the plan: the word that ends it */
+  vyre_range *until; /* by repeat of the plan: the word that ends the repeat when it is 0 */
 } sequence;
 
 /* Returns zeroed scratch memory, or NULL if an allocation fails. */
@@ -70,7 +70,7 @@ VYRE_MUST_USE vyre_status vyre_arena_build(sequence *s);
 /* Releases the constants of vyre_arena_build.  `is_done` is whether the device's columns are valid now. */
 VYRE_MUST_USE vyre_status vyre_arena_end(sequence *s, bool is_done);
 
-/* direct.c: makes the arguments of the submission, with buffers over the host's memory.  vyre_direct_end frees them. */
+/* direct.c: makes the arguments of the submission, with buffers over the host's memory.  vyre_direct_end frees the buffers. */
 VYRE_MUST_USE vyre_status vyre_direct_build(sequence *s);
 VYRE_MUST_USE vyre_status vyre_direct_end(sequence *s);
 

@@ -106,7 +106,7 @@ find_thread(vyre_report *report, uint32_t id)
   return report->thread_count++;
 }
 
-/* Appends an event, whose `thread` is a thread id. */
+/* Appends an event.  Its `thread` is a thread id, which becomes an index in report->threads. */
 static void
 add_event(vyre_report *report, event what)
 {
@@ -131,7 +131,7 @@ vyre_stopwatch_start(vyre_stopwatch *watch, vyre_stopwatch *outer, const char *n
   *watch = (vyre_stopwatch){.name = name, .outer = outer, .wall = clock_now(), .cpu = clock_read(CLOCK_THREAD_CPUTIME_ID)};
 }
 
-/* The outer of two nested watches with the same name counts the time of both. */
+/* If nested watches have the same name, only the outer watch counts the total time. */
 static bool
 is_within_its_like(const vyre_stopwatch *watch)
 {

@@ -8,11 +8,11 @@
 
 typedef struct timed {
   char *name;         /* owned */
-  uint64_t wall, cpu; /* nanoseconds without the work nested in it */
-  uint64_t total;     /* nanoseconds of wall time with the work nested in it */
+  uint64_t wall, cpu; /* nanoseconds without nested work */
+  uint64_t total;     /* nanoseconds of wall time with nested work */
   uint64_t runs, changed;
   uint64_t skipped; /* runs skipped because nothing changed since the last one */
-  uint64_t device;  /* nanoseconds of its kernels */
+  uint64_t device;  /* nanoseconds that its kernels ran */
 } timed;
 
 typedef struct counted {
@@ -47,9 +47,9 @@ struct vyre_report {
   uint32_t count_count, count_capacity;
   metered *meters;
   uint32_t meter_count, meter_capacity;
-  event *events; /* by end within a thread */
+  event *events; /* sorted by end within each thread */
   uint32_t event_count, event_capacity;
-  uint32_t *threads; /* thread ids, by event.thread */
+  uint32_t *threads; /* thread ids, indexed by event.thread */
   uint32_t thread_count, thread_capacity;
   bool keeps_events;
 };

@@ -69,7 +69,7 @@ print_json(const vyre_report *report, vyre_bytes *out)
 
 /* ---- Prometheus ---------------------------------------------------------------------------------------------------------- */
 
-/* One label of a sample; `before` is "{" for the first. */
+/* Writes one label of a sample, after `before`, which ends with "{" for the first label. */
 static vyre_status
 label(vyre_bytes *out, const char *before, const char *name, const char *value)
 {

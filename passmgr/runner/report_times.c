@@ -116,8 +116,8 @@ vyre_report_times_json(const vyre_report *report, vyre_bytes *out)
 
 /* ---- a trace ------------------------------------------------------------------------------------------------------------- */
 
-/* Returns the trace's thread number: 1, 3, 5... for threads in the order of their first event, and the next one for a thread's
- * device. */
+/* Returns the trace's thread number: 1, 3, 5... for threads in the order of their first event, and the next even number for a
+ * thread's device. */
 static uint32_t
 lane_of(const event *e)
 {

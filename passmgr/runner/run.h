@@ -12,10 +12,10 @@ typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
-  uint64_t number;       /* of the current pass run, from 1; 0 before the first */
+  uint64_t number;       /* number of the current pass run, from 1; 0 before the first run */
   uint32_t fresh;        /* VYRE_ANALYSES and VYRE_COLUMNS that describe the module */
   uint32_t preserved;    /* the subset of `fresh` that the last pass preserves if it changed the module */
-  uint32_t fixpoints;    /* number of fixpoints around the current pass */
+  uint32_t fixpoints;    /* number of fixpoints that enclose the current pass */
   uint64_t changes;      /* number of pass runs that changed the module */
   vyre_stopwatch *watch; /* innermost running watch, borrowed; NULL if there is none */
   bool is_chosen;        /* the current passes run on the device, which has cost choices (vyre_choose) */
@@ -25,9 +25,9 @@ typedef struct run {
 
 /* running.c */
 
-/* Begin and end a call of the plugin's code, in the run with that number.  The call runs with the default floating-point
- * environment, and the caller's environment is restored after it.  For passes of other plugins, the state of the process is
- * restored, too. */
+/* Begin and end a call of the pass's code, in the pass run with that number.  The call runs with the default floating-point
+ * environment, and the caller's environment is restored after the call.  For passes of third-party plugins, the state of the
+ * process is restored, too. */
 void vyre_run_enter(const vyre_pass_record *record, uint64_t number, vyre_foreign_call *out);
 void vyre_run_leave(const vyre_pass_record *record, const vyre_foreign_call *call);
 /* Records that no run is active in this thread. */
@@ -49,7 +49,7 @@ void vyre_run_print_skipped(const run *r);
 /* Starts a watch within the running one.  Does nothing without a report.  A function that fails may leave its watch running,
  * because the failure ends the pipeline's run. */
 void vyre_run_start(run *r, vyre_stopwatch *watch, const char *name);
-/* Stops the watch and reports its time.  `number` is the pass run's, or 0 for other work. */
+/* Stops the watch and reports its time.  `number` is that of the pass run, or 0 for other work. */
 void vyre_run_stop(run *r, const vyre_stopwatch *watch, uint64_t number, bool changed);
 /* Returns a hash of all columns of all rows: everything that a pass can change except names and lines. */
 uint64_t vyre_run_hash_module(const vyre_module *module);

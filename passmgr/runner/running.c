@@ -1,4 +1,4 @@
-/* Records the plugin and the pipeline run whose code a thread executes, for the message after a crash or a timeout.
+/* Records which plugin's code a thread executes, and in which pass run.  The message after a crash or a timeout names both.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Returns the words of the counts, the codes and the offsets. */
+/* Returns the number of words that the counts, the op codes and the offsets occupy. */
 static uint32_t
 head_words(uint32_t count)
 {

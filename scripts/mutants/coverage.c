@@ -15,7 +15,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-extern const char __ehdr_start[] HIDDEN; /* of this program or shared object, by the linker */
+extern const char __ehdr_start[] HIDDEN; /* this program's or shared object's ELF header; the linker defines the symbol */
 
 static unsigned char *ran; /* NULL if nothing is recorded */
 

@@ -12,7 +12,7 @@ import subprocess
 
 from tree import FUZZ, ROOT, Tree, Wrong
 
-# Tests that run no code that others do not run, or that take minutes.
+# Tests that are not run: they run only code that other tests run, too, or they take minutes.
 NOT_ASKED = {"installed", "lit", "lit-lint", "lit-lint-itself", "behaviours-named", *(f"fuzz-passes-{k}" for k in range(4)), "rules-hold"}
 LIT_SUFFIXES = {".vir", ".test", ".comp", ".spvasm"}
 PRODUCT = ("base/", "cli/", "cmake/", "codegen/", "include/", "ir/", "kernels/", "languages/", "passes/", "passmgr/", "runtime/", "spirv/", "targets/",
@@ -21,7 +21,7 @@ TESTS = "cmake/vyre-tests.cmake"  # has the lists of tests
 
 
 def digest_of(names):
-    """Of files of the tree, by their names and contents."""
+    """Returns a hash of the names and contents of files of the tree."""
     result = hashlib.sha256()
     for name in sorted(names):
         result.update(name.encode() + b"\0" + (ROOT / name).read_bytes() + b"\0")
@@ -39,7 +39,7 @@ def lit_tests(names):
             yield "lit:" + name[len("lit-tests/"):]
 
 
-measured = None  # the Coverage whose tests the processes of a pool run: they have it from the fork, and keep what they read
+measured = None  # the Coverage whose tests a pool's processes run; each process has a copy, because it is forked
 
 
 def run_measured(test):
@@ -53,8 +53,8 @@ class Coverage:
         self.tree = Tree(self.folder / "tree", all_tests)
         stored = json.loads(self.file.read_text()) if self.file.is_file() else {"tests": {}, "code": {}}
         self.known = stored["tests"]
-        self.code = {file: int(bits, 16) for file, bits in stored["code"].items()}  # by file: a number whose bits are lines that can run
-        self.where = {}  # by program: of each block its lines
+        self.code = {file: int(bits, 16) for file, bits in stored["code"].items()}  # by file: a mask of the lines that can run
+        self.where = {}  # by program: a list with the set of lines of each block
 
     def configure(self):
         for name in ("blocks", "tree"):
@@ -64,13 +64,13 @@ class Coverage:
         if code != 0:
             raise Wrong(f"clang fails:\n{log}\nFix: install the packages that scripts/install-packages.sh names")
         flags = "-O1 -gline-tables-only -fsanitize-coverage=trace-pc-guard,pc-table,no-prune"
-        del self.tree.environment["CCACHE_NOHASHDIR"]  # an object that another folder compiled names the files of that folder
+        del self.tree.environment["CCACHE_NOHASHDIR"]  # because an object compiled in another folder names that folder's files
         self.tree.environment["CCACHE_HASHDIR"] = "1"
         self.tree.configure(["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", f"-DCMAKE_C_FLAGS_DEBUG={flags}",
                              f"-DCMAKE_CXX_FLAGS_DEBUG={flags}"], str(self.folder / "coverage.o"))
 
     def measure(self, jobs):
-        """Runs the tests that differ from what is known, `jobs` at a time."""
+        """Runs the tests whose digest differs from that of the stored result, `jobs` tests at a time."""
         product = product_digest(self.names)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.tree.path.mkdir(exist_ok=True)
@@ -104,7 +104,7 @@ class Coverage:
                 self.file.with_suffix(".new").rename(self.file)
 
     def digest(self, product, test):
-        """Of what a test is made of: its folder's sources, or its file and what it reads."""
+        """Returns a hash of the product and the test: of a lit test's file and its Inputs, or of the sources in a unit test's folder."""
         if test.startswith("lit:"):
             own = "lit-tests/" + test[4:]
             inputs = own.rsplit("/", 1)[0] + "/Inputs/"
@@ -117,7 +117,7 @@ class Coverage:
         return hashlib.sha256((product + digest_of(names)).encode()).hexdigest()
 
     def of(self, test):
-        """Runs a test.  Returns it, its entry without digest, and the lines that can run of the files that it ran."""
+        """Runs a test.  Returns the test, its entry without a digest, and by file the lines that can run."""
         ran = self.folder / f"ran-{os.getpid()}"
         shutil.rmtree(ran, ignore_errors=True)
         ran.mkdir()
@@ -127,7 +127,7 @@ class Coverage:
         code, _ = self.tree.test(test, 3600)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        lines = {}  # by file: a number whose bits are lines
+        lines = {}  # by file: a mask of the executed lines
         for path in ran.iterdir():
             for block, mark in zip(self.blocks_of(path), path.read_bytes()):
                 if mark:
@@ -138,7 +138,7 @@ class Coverage:
         return test, {"seconds": seconds, "lines": {file: f"{bits:x}" for file, bits in lines.items()}}, self.code
 
     def blocks_of(self, ran):
-        """Of a program that ran, of each block the lines, as its debug information says."""
+        """Returns the set of lines of each block of an executed program, from the program's debug information."""
         if ran.name in self.where:
             return self.where[ran.name]
         data = (self.folder / "blocks" / ran.name).read_bytes()
@@ -159,13 +159,13 @@ class Coverage:
         return result
 
     def line_table(self, program):
-        """(address, file, line) of the sources of the tree; none of a copy that a test made and removed."""
+        """Yields (address, file, line) for lines of the tree's sources.  Yields nothing for a program that a test copied and removed."""
         if not os.path.exists(program):
             return []
         log = subprocess.run(["objdump", "--dwarf=decodedline", "-w", program], capture_output=True, text=True, check=True).stdout
         root, file = str(self.tree.path) + "/", None
         for line in log.splitlines():
-            if line.endswith(":") and not line.startswith((" ", "CU:")):  # absolute, or from where it was compiled
+            if line.endswith(":") and not line.startswith((" ", "CU:")):  # a path: absolute, or relative to the build folder
                 path = os.path.normpath(os.path.join(root, "b", line[:-1]))
                 file = path[len(root):] if path.startswith(root) else None
                 continue
@@ -174,9 +174,9 @@ class Coverage:
                 yield int(match.group(2), 16), file, int(match.group(1))
 
     def tests_of(self, file, first, last):
-        """(test, seconds, share of the file's lines that it runs) of the tests that run one of those lines."""
+        """Returns the tests that run a line from `first` to `last`, each with its seconds and the share of the file's lines that it runs."""
         mask, code, result = (2 << last) - (1 << first), self.code.get(file, 0), []
-        if code & mask == 0:  # a label, an argument on a line of its own: its neighbours' lines
+        if code & mask == 0:  # none of the lines has code, such as a label's: use the nearest lines with code
             above, below = code & ((1 << first) - 1), code >> last
             mask = (1 << above.bit_length() - 1 if above else 0) | (below & -below) << last
         for test, entry in self.known.items():

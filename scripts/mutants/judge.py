@@ -18,8 +18,8 @@ from tree import FUZZ, ROOT, Tree, Wrong, sources
 
 FOLDERS = ("base", "cli", "codegen", "ir", "kernels", "languages", "passes", "passmgr", "runtime", "spirv", "targets", "tools")
 SUFFIXES = (".c", ".h", ".cpp")
-STAGES = (4, 12, 40, 1000)  # so many tests are built and run at a time
-STRICTLY = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types", "-Werror=implicit-int"]  # what no build of the product has
+STAGES = (4, 12, 40, 1000)  # numbers of tests that are built and run together, one stage after another
+STRICTLY = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types", "-Werror=implicit-int"]  # errors that no build of the product has
 LIT_COST = 0.6  # seconds that lit itself takes
 LINK_COST = 0.3
 NOT_KILLED = ("survived", "unexecuted")
@@ -28,12 +28,12 @@ Edit = collections.namedtuple("Edit", "number file line last operator start end 
 
 
 class Draw:
-    """Edits at random, the same for the same seed and code: a line that has any, one of the operators that fit it, one of its edits."""
+    """Draws random edits: a line that has edits, then an operator, then an edit of that operator.  Seed and code determine the edits."""
 
     def __init__(self, seed, folders, root):
         self.random = random.Random(seed)
         self.sources = {}
-        self.lines = []  # (file, line) of all lines with code
+        self.lines = []  # (file, line) of each line with code
         for name in sorted(sources()):
             if name.split("/")[0] in FOLDERS and name.endswith(SUFFIXES) and (not folders or any(f in name for f in folders)):
                 source = self.sources[name] = Source((root / name).read_text())
@@ -41,7 +41,7 @@ class Draw:
         self.drawn, self.count = set(), 0
 
     def next(self):
-        """None after many lines without one that is new."""
+        """Returns a new edit, or None if 1000 random lines have no new edit."""
         for _ in range(1000):
             name, line = self.random.choice(self.lines)
             source = self.sources[name]
@@ -74,9 +74,9 @@ class Judge:
         self.wanted, self.draw, self.coverage, self.seconds = options.count, draw, known, options.seconds
         self.lock, self.changed = threading.Lock(), threading.Condition()
         shared = [name for name in known.names if name.startswith(("lit-tests/house/", "lit-tests/lit.cfg")) or name.count("/") == 1 and
-                  name.startswith("unittests/")]  # what many tests run or include
+                  name.startswith("unittests/")]  # files that many tests run or include
         self.product = coverage.product_digest(known.names) + coverage.digest_of(shared)
-        # Of the mutants that an earlier run judged: key, verdict, digest of the tests that decided, and the test that killed it.
+        # Mutants that an earlier run judged: by key, the verdict, the digest of the deciding tests, and the test that killed the mutant.
         self.file = work / "judged.txt"
         self.known = {}
         if self.file.is_file() and not options.fresh:
@@ -84,12 +84,12 @@ class Judge:
             self.known = {line[0]: line[1:] for line in words if len(line) == 4}
         self.counts = collections.defaultdict(collections.Counter)
         self.valid, self.under_way = 0, 0
-        self.error = None  # the first that ended a worker
-        self.left = []  # (edit, verdict) of those that were not killed
-        self.sound, self.unsound = set(), set()  # tests that pass, and fail, without a mutant
+        self.error = None  # the first error that ended a worker
+        self.left = []  # (edit, verdict) of the mutants that were not killed
+        self.sound, self.unsound = set(), set()  # tests that pass without a mutant; tests that fail without a mutant
         self.start = time.monotonic()
 
-    # ---- the next mutant, and the verdicts ----
+    # ---- choosing the next mutant, and recording verdicts ----
 
     def take(self):
         with self.changed:
@@ -143,10 +143,10 @@ class Judge:
         tests = self.tests(edit) if verdict in NOT_KILLED else [test] if test in self.coverage.known else []
         return hashlib.sha256("\0".join(f"{name} {self.coverage.known[name]['digest']}" for name in tests).encode()).hexdigest()
 
-    # ---- one mutant ----
+    # ---- judging a mutant ----
 
     def one(self, tree, edit):
-        """Its verdict, and the test that killed it."""
+        """Returns the verdict on the edit, and the test that killed the mutant."""
         path = tree.path / edit.file
         original = path.read_text()
         killer = None
@@ -168,7 +168,7 @@ class Judge:
         return self.confirm(tree, edit, killer)
 
     def confirm(self, tree, edit, killer):
-        """Believes a test, or a build that fails, only if it passes without the mutant."""
+        """Returns "killed" if the failing test or build passes without the mutant.  Otherwise ignores the test and judges again."""
         if killer == "build":
             code, log = tree.build_again()
             if code != 0:
@@ -187,7 +187,7 @@ class Judge:
         return "killed", killer
 
     def tests(self, edit):
-        """Those that run its lines, first those that are likely to notice it soon."""
+        """Returns the tests that run the edit's lines.  Short tests that run much of the file come first."""
         found = []
         for test, seconds, share in self.coverage.tests_of(edit.file, edit.line, edit.last):
             if test not in self.unsound:
@@ -202,7 +202,7 @@ class Judge:
         return result
 
     def killer(self, tree, tests):
-        """The first of the tests that fails; None: they all pass.  What does not build kills too: tools that the build itself runs."""
+        """Returns the first test that fails, or None if all pass.  Returns "build" if the build fails, because it runs tools of vyre."""
         if not tests:
             return "build" if tree.build()[0] != 0 else None
         at = 0
@@ -216,7 +216,7 @@ class Judge:
                 return "build"
             lit = [test for test in stage if test.startswith("lit:")]
             for test in sorted((test for test in stage if test not in lit), key=lambda test: test == FUZZ):
-                if test == FUZZ and lit:  # comes last
+                if test == FUZZ and lit:  # lit tests come before it
                     if (failed := self.failing_lit(tree, lit)):
                         return failed
                     lit = []
@@ -227,7 +227,7 @@ class Judge:
         return None
 
     def limit(self, test):
-        """Of processor seconds: a mutant may loop, and the machine be busy."""
+        """Returns the test's limit of CPU seconds, for mutants that loop.  Wall time would depend on the load of the machine."""
         return int(max(20, 10 * self.coverage.known[test]["seconds"]))
 
     def failing_lit(self, tree, tests):
@@ -238,11 +238,11 @@ class Judge:
         match = re.search(r"^(?:FAIL|TIMEOUT|UNRESOLVED): \S+ :: (\S+)", log, re.M)
         return "lit:" + match.group(1) if match else tests[0]
 
-    # ---- whether it is one ----
+    # ---- finding edits that do not compile or change nothing ----
 
     @staticmethod
     def compilations(tree, file):
-        """The commands that compile a file, or the files that include it."""
+        """Returns the commands that compile the file, or the files that include it."""
         entries = json.loads((tree.path / "b" / "compile_commands.json").read_text())
         named = {str(tree.path / file)}
         if not file.endswith((".c", ".cpp")):
@@ -260,7 +260,7 @@ class Judge:
         return tree.run([*command[:command.index("-o")], *STRICTLY, "-fsyntax-only", *command[command.index("-c"):]], 600, "b")[0] == 0
 
     def same_code(self, tree, path, original, commands):
-        """Whether an optimizing compiler makes the same of both: no test can tell them apart."""
+        """Returns whether an optimizing compiler makes equal objects of both texts, so that no test can distinguish them."""
         mutant = path.read_text()
         for command in commands:
             made = []
@@ -273,7 +273,7 @@ class Judge:
                 return False
         return True
 
-    # ---- the end ----
+    # ---- the report ----
 
     def report(self):
         print("\nNot killed (unexecuted: no test runs the line):")
@@ -312,12 +312,12 @@ def print_list(options):
 
 
 def run(work, options):
-    """Returns whether as many mutants were killed as the options demand."""
+    """Judges mutants.  Returns whether the share of killed mutants is at least the one that the options require."""
     names = sources()
-    draw_of(options)  # a wrong path is an error at once
+    draw_of(options)  # report a wrong path before the measurement
     known = coverage.Coverage(work, names, options.all_tests)
     known.measure(options.jobs)
-    source = known.tree.path  # somebody may edit the tree meanwhile
+    source = known.tree.path  # not ROOT, which may change during the run
     judge, trees = Judge(work, draw_of(options, source), known, options), []
     for k in range(options.jobs):
         tree = Tree(work / f"tree-{k + 1}", options.all_tests)

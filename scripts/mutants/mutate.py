@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Makes mutants of the code, one at a time, in copies of the tree, and runs the tests that execute the changed line until one fails.
+# Mutation tests: changes the code in copies of the tree, one mutant at a time, and runs the tests of the changed line until one fails.
 # See README.md beside this file.  SPDX-License-Identifier: Apache-2.0
 import argparse
 import fcntl
@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # writes no .pyc files into the source tree
 
 import judge  # noqa: E402
 from tree import ROOT, Wrong  # noqa: E402

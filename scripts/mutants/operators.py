@@ -17,7 +17,7 @@ ENDS_OPERAND = {"&&", "||", "?", ":", ",", ";", "=", "return", "{", "}", "+=", "
 
 
 def is_operand_end(s, k):
-    """Whether a binary operator can follow token k."""
+    """Returns whether a binary operator can follow token k."""
     token = s.tokens[k]
     return token.kind in ("number", "character", "string") or token.text in (")", "]") or \
         (token.kind == "name" and token.text not in NOT_AN_EXPRESSION)
@@ -28,7 +28,7 @@ def is_binary(s, k):
 
 
 def primary_before(s, k):
-    """Index of the first token of the name, member, element or call that ends at token k; None: something else is there."""
+    """Returns the first token of the name, member, element or call that ends at token k, or None if token k ends something else."""
     while True:
         if s.tokens[k].text in (")", "]"):
             opening = s.pair[k]
@@ -46,7 +46,7 @@ def primary_before(s, k):
 
 
 def primary_after(s, k):
-    """Index of the last token of the name, member, element or call that begins at token k."""
+    """Returns the last token of the name, member, element or call that begins at token k, or None if something else begins there."""
     if s.tokens[k].text == "(":
         k = s.pair[k]
     elif s.tokens[k].kind not in ("name", "number") or s.tokens[k].text in NOT_AN_EXPRESSION:
@@ -61,7 +61,7 @@ def primary_after(s, k):
 
 
 def operand_before(s, k):
-    """Index of the first token of the left operand of an && or || before token k."""
+    """Returns the first token of the operand before token k, which is an && or a ||."""
     while True:
         token = s.tokens[k - 1]
         if token.text in ENDS_OPERAND or (token.text in ("(", "[") and token.kind == "sign"):
@@ -82,13 +82,13 @@ def text_of(s, first, last):
 
 
 def blank(s, first, last, instead=""):
-    """Tokens first to last taken out: their lines stay."""
+    """Returns an edit that removes the tokens from `first` to `last`, but keeps their line ends."""
     start, end = s.tokens[first].start, s.tokens[last].end
     return start, end, instead + "\n" * s.text.count("\n", start, end)
 
 
 def exchange(s, first, middle, last):
-    """Exchanges the tokens from `first` to before `middle` with those after it up to `last`."""
+    """Returns an edit that exchanges the tokens from `first` to before `middle` with the tokens after `middle` up to `last`."""
     between = s.text[s.tokens[middle - 1].end:s.tokens[middle + 1].start]
     return s.tokens[first].start, s.tokens[last].end, text_of(s, middle + 1, last) + between + text_of(s, first, middle - 1)
 
@@ -98,7 +98,7 @@ def replace(s, k, text):
 
 
 def constants(s, k):
-    """A number off by one; of a mask one bit more, or fewer."""
+    """Changes a decimal number by one, or a bit of a hexadecimal number."""
     match = re.fullmatch(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uUlL]*)", s.tokens[k].text) if s.tokens[k].kind == "number" else None
     if not match:
         return
@@ -113,7 +113,7 @@ def constants(s, k):
 
 
 def exchanged(s, k):
-    """One operator for another."""
+    """Replaces an operator by another operator."""
     token = s.tokens[k]
     if token.kind == "sign" and is_binary(s, k):
         for other in COMPARISONS.get(token.text, []) + EXCHANGED.get(token.text, []):
@@ -121,7 +121,7 @@ def exchanged(s, k):
 
 
 def dropped_operand(s, k):
-    """One side of an && or ||, or a flag of several, is forgotten."""
+    """Removes one operand of an operator, such as a condition or a flag."""
     text = s.tokens[k].text
     if text in ("&&", "||"):
         yield blank(s, operand_before(s, k), k)
@@ -135,7 +135,7 @@ def dropped_operand(s, k):
 
 
 def negated(s, k):
-    """A condition is taken the other way round, or a `!` or `~` is forgotten."""
+    """Negates a condition, or removes a `!` or `~`."""
     text = s.tokens[k].text
     if text in ("if", "while") and s.tokens[k + 1].text == "(":
         start, end = s.tokens[k + 1].start, s.tokens[s.pair[k + 1]].end
@@ -145,7 +145,7 @@ def negated(s, k):
 
 
 def swapped(s, k):
-    """The operands of an operator, two neighbours among a call's arguments, or the arms of a choice, the other way round."""
+    """Exchanges the operands of an operator, two neighbouring arguments of a call, or the arms of a conditional expression."""
     text = s.tokens[k].text
     if text in ORDERED and is_binary(s, k):
         first, last = primary_before(s, k - 1), primary_after(s, k + 1)
@@ -162,7 +162,7 @@ def swapped(s, k):
 
 
 def renamed(s, k):
-    """A field or variable for its sibling."""
+    """Replaces the name of a field or variable by its counterpart in PAIRS."""
     token = s.tokens[k]
     if token.kind == "name" and s.tokens[k + 1].text != "(":
         for pair in PAIRS:
@@ -171,7 +171,7 @@ def renamed(s, k):
 
 
 def returned(s, k):
-    """Another result."""
+    """Returns 0, or 1 instead of 0 or false."""
     if s.tokens[k].text == "return" and s.tokens[k + 1].text != ";":
         last = operand_after(s, k)
         while s.tokens[last + 1].text != ";":
@@ -191,7 +191,7 @@ def begins_statement(s, k):
 
 
 def missing_statement(s, k):
-    """A `continue`, `break`, assignment or call is not there.  Not one that only frees something: leaks are seen by sanitizers alone."""
+    """Removes a `continue`, `break`, assignment or call.  Keeps calls that free something, because only sanitizers find leaks."""
     token = s.tokens[k]
     if token.kind != "name" and token.text not in ("*", "++", "--", "(") or not begins_statement(s, k):
         return
@@ -201,7 +201,7 @@ def missing_statement(s, k):
     if token.text in NOT_AN_EXPRESSION or RELEASES.match(token.text):
         return
     if token.kind == "name" and (s.tokens[k + 1].kind == "name" or s.tokens[k + 1].text in ("*", ":")):
-        return  # a declaration, a label
+        return  # a declaration or a label
     last, works = k, False
     while s.tokens[last].text not in (";", "{", "}"):
         works |= s.tokens[last].text in ("(", "=", "+=", "-=", "|=", "&=", "++", "--", "^=", "<<=", ">>=", "*=")
@@ -211,7 +211,7 @@ def missing_statement(s, k):
 
 
 def missing_case(s, k):
-    """One of several labels of a case is not there."""
+    """Removes one of several labels of a case."""
     if s.tokens[k].text == "case":
         colon = k + 1
         while s.tokens[colon].text != ":":
@@ -221,7 +221,7 @@ def missing_case(s, k):
 
 
 def missing_else(s, k):
-    """`else` forgotten: both run."""
+    """Removes an `else`, so that both arms run."""
     if s.tokens[k].text == "else":
         yield replace(s, k, "")
 
@@ -230,7 +230,7 @@ OPERATORS = [constants, exchanged, dropped_operand, negated, swapped, renamed, r
 
 
 def edits_at(s, k):
-    """(operator's name, start, end, text) of all that could be wrong at token k."""
+    """Yields the name of the operator and (start, end, text) for each edit at token k."""
     for operator in OPERATORS:
         for start, end, text in sorted(operator(s, k)):
             yield operator.__name__, start, end, text

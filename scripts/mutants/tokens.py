@@ -1,5 +1,5 @@
-# Splits C into tokens, and finds the tokens that mutants change: bodies of functions without comments, preprocessor lines, assertions and
-# the words of messages.  It knows enough of C to find operators and operands, and the compiler rejects wrong mutants.
+# Splits C into tokens, and finds the tokens that mutants change: those of function bodies, except comments, preprocessor lines, assertions
+# and the words of messages.  It parses only operators and operands.  The compiler rejects mutants that are not valid C.
 # SPDX-License-Identifier: Apache-2.0
 import bisect
 import collections
@@ -22,7 +22,7 @@ IDLE_CALLS = {"assert", "static_assert", "_Static_assert", "offsetof"}
 
 
 def tokens_of(text):
-    """All tokens but spaces, comments and preprocessor lines."""
+    """Returns all tokens except spaces, comments and preprocessor lines."""
     result = []
     for match in PATTERN.finditer(text):
         kind = match.lastgroup
@@ -32,7 +32,7 @@ def tokens_of(text):
 
 
 def partners(tokens):
-    """By index: of each bracket the other one of its pair."""
+    """Returns a dictionary from the index of each bracket to the index of the matching bracket."""
     result, stack = {}, []
     for k, token in enumerate(tokens):
         if token.kind == "sign" and token.text in OPEN:
@@ -44,7 +44,7 @@ def partners(tokens):
 
 
 def bodies(tokens, pair):
-    """(first, last) of the tokens of each function's body: a block at the outermost level after a closing parenthesis."""
+    """Yields the token range (first, last) of each function body: a block at the outermost level after a closing parenthesis."""
     k = 0
     while k < len(tokens):
         if tokens[k].text == "{" and k in pair:
@@ -52,20 +52,20 @@ def bodies(tokens, pair):
                 yield k + 1, pair[k]
                 k = pair[k]
             elif k >= 2 and tokens[k - 1].kind == "string" or tokens[k - 2].text == "namespace":
-                pass  # of C++: what is inside counts as the outermost level
+                pass  # extern "C" or a namespace of C++: its contents count as the outermost level
             else:
                 k = pair[k]
         k += 1
 
 
 class Source:
-    """A file's tokens, brackets and code."""
+    """The tokens of a file, its pairs of brackets, and the tokens that mutants may change."""
 
     def __init__(self, text):
         self.text = text
         self.tokens = tokens_of(text)
         self.pair = partners(self.tokens)
-        self.code = []  # indices of tokens that can be wrong
+        self.code = []  # indices of the tokens that mutants may change
         for first, last in bodies(self.tokens, self.pair):
             k = first
             while k < last:
@@ -80,7 +80,7 @@ class Source:
         self.lines = [match.start() for match in re.finditer("^", text, re.M)]
 
     def words_a_message(self, opening):
-        """Whether the call whose parenthesis that is has a sentence or a format among its arguments."""
+        """Returns whether an argument of the call is a sentence or a format.  `opening` is the call's parenthesis."""
         k = opening + 1
         while k < self.pair[opening]:
             if self.tokens[k].kind == "string" and re.search("[ %]", self.tokens[k].text):

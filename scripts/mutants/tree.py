@@ -11,12 +11,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-FUZZ = "fuzz"  # as a test: vyre-fuzz alone
+FUZZ = "fuzz"  # the name of the test that runs vyre-fuzz
 FUZZ_PROGRAMS = 2000
 
 
 def is_lit(test):
-    """Returns whether the test is one of lit's, `lit:PATH`."""
+    """Returns whether the test is a lit test, whose name is `lit:PATH`."""
     return test.startswith("lit:")
 
 
@@ -31,30 +31,30 @@ def sources():
 
 
 class Tree:
-    """A copy of the tree, with its build; belongs to one thread."""
+    """A copy of the tree with its own build.  A copy belongs to one thread."""
 
     def __init__(self, path, all_tests):
         self.path, self.all_tests, self.known_commands, self.child, self.built = path, all_tests, None, None, []
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(path), CCACHE_NOHASHDIR="1", LC_ALL="C")
-        if not all_tests:  # as scripts/test.sh runs them
+        if not all_tests:  # select the tests that scripts/test.sh runs
             presets = json.loads((ROOT / "CMakePresets.json").read_text())["testPresets"]
             self.environment.update(next(p for p in presets if p["name"] == "release")["environment"])
 
     def synchronize(self, names, source=ROOT):
-        """Makes the copy equal to those files of `source`."""
+        """Makes the copy equal to the files `names` of `source`.  Removes other files."""
         here = {str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file() and p.relative_to(self.path).parts[0] != "b"}
         for name in here - set(names):
             (self.path / name).unlink()
-        for name in names:  # one that is the same keeps its time: nothing is built again
+        for name in names:  # an equal file is not written, so that it keeps its time and is not built again
             target = self.path / name
             if name not in here or target.read_bytes() != (source / name).read_bytes():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source / name, target)
 
     def configure(self, more=(), linked=""):
-        """`linked`: what the linker takes for each program and shared object."""
+        """Configures the copy.  `linked` has further linker flags for each program and shared object."""
         if (self.path / "b" / "build.ninja").is_file():
-            if self.run(["ninja", "-C", "b", "build.ninja"], 600)[0] == 0:  # it configures again if a CMakeLists.txt is new
+            if self.run(["ninja", "-C", "b", "build.ninja"], 600)[0] == 0:  # configures again if a CMakeLists.txt changed
                 return
             shutil.rmtree(self.path / "b")
         options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DCMAKE_CXX_FLAGS_DEBUG=-O1", "-DVYRE_WERROR=OFF", *more]
@@ -92,7 +92,7 @@ class Tree:
         return re.findall(r'"([^"]*)"', line)
 
     def run(self, command, limit, folder=".", processor=resource.RLIM_INFINITY, environment=None):
-        """Exit code (None: too long) and output.  All that it started ends with it.  `processor`: seconds that each process may compute."""
+        """Runs a command.  Returns its exit code, or None after `limit` seconds, and its output.  `processor` limits each process's CPU seconds."""
         def limits():
             resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
             resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
@@ -112,7 +112,7 @@ class Tree:
             raise
 
     def kill(self):
-        """Ends what run() started."""
+        """Kills the processes that run() started."""
         if self.child is not None and self.child.returncode is None:
             os.killpg(self.child.pid, signal.SIGKILL)
 
@@ -123,14 +123,14 @@ class Tree:
             return ["vyre-folds" if test.startswith("folds-") else "vyre-rules"]
         program = "" if is_lit(test) else self.commands()[test][0][0]
         own = [program.removeprefix(f"{self.path}/b/")] if program.startswith(f"{self.path}/b/") else []
-        # The plugin is opened at run time: a test that needs it need not be linked with it.
+        # vyre_glsl is a plugin that programs open at run time, so linking a test does not build it.
         if test.startswith("unit-"):
             return own + ["vyre_glsl"]
         programs = ["vyre-passmgr", "vyre-run", "vyre-wrap", "vyre-fuzz", "vyre-prove", "vyre-kernelc", "vyre-mega", "vyre-megac", "vyre_cuda_sim", "passes/all", "vyre_glsl"]
         return own + programs + (["lit-tests/all"] if is_lit(test) else ["examples/all"])
 
     def build(self, *tests):
-        """Builds what the tests need, or everything if there are none."""
+        """Builds the targets that the tests need, or everything without tests."""
         self.built = list(dict.fromkeys(target for test in tests for target in self.targets(test)))
         return self.build_again()
 

@@ -43,11 +43,11 @@ enum {
 /* Number of built-ins, gid to subgroup_lt_mask. */
 enum { VYRE_SPV_PLACES = VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1 };
 
-/* A join of the state graph. */
+/* The export's data of a join of the state graph (docs/ir.md): a phi, or a value that needs no phi. */
 typedef struct vyre_spv_join {
-  uint32_t var;  /* the var, or 0 if the join has no value */
-  uint32_t id;   /* id of its value, or 0 for the var's initial zero */
-  uint32_t same; /* the version that it always equals, or 0 */
+  uint32_t var;  /* the join's var, or 0 if the join has no value */
+  uint32_t id;   /* id of the join's value, or 0 for the var's initial zero */
+  uint32_t same; /* the version that the join always equals, or 0 */
   uint32_t seen; /* header for which it was last visited */
 } vyre_spv_join;
 
@@ -62,7 +62,7 @@ typedef struct vyre_spv_scope {
 
 enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
 
-/* Kinds of interned results, with the words that are their key: a and b. */
+/* Kinds of interned results.  A comment lists the words of the key, and after `id:` the interned number if it is not an id. */
 enum {
   VYRE_SPV_A_SCALAR = 1,     /* bits, kind */
   VYRE_SPV_A_POINTER,        /* storage class, id of the type */
@@ -70,7 +70,7 @@ enum {
   VYRE_SPV_LISTED,           /* interface of a program: program row, id of the variable */
   VYRE_SPV_A_SET,            /* instruction set: vyre_string */
   VYRE_SPV_AN_INPUT,         /* built-in without an op: BuiltIn number, id of the pointer type */
-  VYRE_SPV_A_ZERO,           /* vyre_type_id; id: 1 + HAS_ bits (zeros.c) */
+  VYRE_SPV_A_ZERO,           /* vyre_type_id; the interned id is 1 + the type's HAS_ bits (zeros.c) */
   VYRE_SPV_A_STRUCT,         /* written struct with layout: vyre_string of its name */
   VYRE_SPV_A_STRING,         /* string of the input: its id in the input */
   VYRE_SPV_A_KEPT,           /* kept string or debug instruction: its id in the input; id: 1 + its index */
@@ -180,12 +180,12 @@ typedef struct vyre_spv {
   uint32_t depth, scope_capacity;
   vyre_spv_position here, before; /* position of the next instruction; position before the last change at `line_start` */
   vyre_spv_words forward;         /* (id, storage class, stride, vyre_string): pointers to structs that are not written yet */
-  size_t line_start, line_end;    /* words of `code` with the last OpLine or its equivalent */
+  size_t line_start, line_end;    /* range of words in `code` with the last OpLine or DebugLine */
   uint32_t debug_set, debug_void; /* 0 if the input has no debug instructions */
   bool has_values;                /* rows of the program are values of source variables */
   bool is_silent;                 /* writes no debug values: the code is of an arm that becomes only an edge */
-  vyre_spv_words files;           /* pairs: vyre_string, id */
-  vyre_spv_words kept_strings;    /* pairs: index in the input's debug list, id */
+  vyre_spv_words files;           /* pairs: vyre_string of a file's name, id of its OpString */
+  vyre_spv_words kept_strings;    /* pairs: index in the input's debug list, id in the output */
   const vyre_word_list *debug;    /* the input's kept instructions; borrowed */
   vyre_spv_words scratch, marks;
 } vyre_spv;
@@ -312,7 +312,7 @@ vyre_spv_value(vyre_spv *s, uint32_t row)
     return vyre_spv_no_value(s, row);
   return s->id[at];
 }
-/* Returns the element of `small` for the constant, or NULL if it has none. */
+/* Returns the element of `small` for the constant, or NULL if the constant is not a small 32-bit integer. */
 static inline uint32_t *
 vyre_spv_small(vyre_spv *s, vyre_type type, uint64_t bits)
 {
@@ -424,7 +424,7 @@ vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operand
     words[3 + i] = operands[i];
   return words[2] = s->next_id++;
 }
-/* The same for one, two and three operands.  They write single words, because copying an array that was just filled would wait. */
+/* vyre_spv_op for one, two and three operands.  Write single words, because copying an array that was just filled would stall. */
 static inline uint32_t
 vyre_spv_op1(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a)
 {
@@ -499,8 +499,8 @@ uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
 uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
 /* Returns a constant with the bits of each lane. */
 uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
-/* The same if instructions may be written.  Types that the module's capabilities permit only in memory have no constants, so such a
- * value is converted from 32 bits (convert.c). */
+/* As vyre_spv_lanes, where instructions may be written.  A type that the module's capabilities permit only in memory has no
+ * constants, so the value is converted from 32 bits (convert.c). */
 uint32_t vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
 /* Gets the lanes of a const row, or of joins of const rows.  Returns false for other rows. */
 bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4]);
@@ -529,7 +529,7 @@ void vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const cha
 bool vyre_spv_declares(const vyre_spv *s, uint32_t capability);
 /* Returns the capability for constants and arithmetic of a kind, or 0 if it needs none. */
 uint32_t vyre_spv_kind_capability(vyre_kind kind);
-/* The same for kinds of 8 and 16 bits; 0 for other kinds. */
+/* As vyre_spv_kind_capability for kinds of 8 and 16 bits.  Returns 0 for other kinds. */
 static inline uint32_t
 vyre_spv_narrow_capability(vyre_kind kind)
 {
@@ -550,7 +550,8 @@ uint32_t vyre_spv_pointer_to(vyre_spv *s, uint32_t path); /* the id of a path, a
 void vyre_spv_buffer(vyre_spv *s, uint32_t row);
 /* Returns whether an OpConstantNull of the type is valid and all tools support it: it has no pointers or specialized arrays. */
 bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type);
-/* Zeroes private memory whose type has no such null.  Strict programs: also workgroup memory, and reads runtime lengths. */
+/* Writes zeros to private memory whose type has no OpConstantNull.  In strict programs, does the same for workgroup memory, and
+ * reads the lengths of runtime arrays. */
 void vyre_spv_memory_start(vyre_spv *s);
 /* Returns the value of a built-in variable, or one lane of it. */
 uint32_t vyre_spv_place(vyre_spv *s, vyre_opcode op);

@@ -211,7 +211,7 @@ uint32_t import_step_in(import *m, const spv_type *t, uint32_t index, uint32_t *
 vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
 /* Returns the id of the leaf's type, or of its matrix if the leaf is a column. */
 uint32_t import_leaf_id(import *m, uint32_t id, uint32_t k);
-uint32_t import_zero(import *m, uint32_t id, uint32_t k); /* Returns a row for a leaf whose value is undefined. */
+uint32_t import_zero(import *m, uint32_t id, uint32_t k); /* Returns a zero for leaf k of a value that SPIR-V leaves undefined. */
 
 /* ---- opaque.c ---- */
 bool import_is_opaque_type(const spv_type *t);
@@ -458,7 +458,7 @@ void flow_jump_out(import *m, uint32_t c);                /* Jumps to the end of
 void flow_opened(import *m, uint32_t c, uint32_t depth, uint32_t region);
 /* Follows the edge from the current block; returns the block to walk next, or NONE. */
 uint32_t flow_edge(import *m, uint32_t target);
-uint32_t flow_goto(import *m, uint32_t target); /* The same, for edges without phis. */
+uint32_t flow_goto(import *m, uint32_t target); /* As flow_edge, for edges without phis. */
 void flow_phi_stores(import *m, uint32_t target);
 uint32_t flow_loop(import *m, uint32_t header);
 uint32_t flow_switch(import *m, uint32_t block);
@@ -488,10 +488,10 @@ bool import_instructions(import *m, uint32_t at, uint32_t end);
 typedef struct operation {
   uint16_t vyre; /* vyre_opcode, or 0 if there is none */
   uint8_t form, operands;
-  uint8_t read, write; /* of the operands and the result, as KIND_ values */
+  uint8_t read, write; /* kinds of the operands and of the result, as KIND_ values */
 } operation;
 #define IMPORT_OPERATIONS (SpvOpBitCount + 1)
-extern const operation import_operations[IMPORT_OPERATIONS]; /* By SPIR-V opcode; higher ones are not in the table. */
+extern const operation import_operations[IMPORT_OPERATIONS]; /* By SPIR-V opcode; the table has no higher opcodes. */
 const operation *import_operation_of(uint32_t op);           /* Returns NULL if the opcode is not an operation. */
 bool import_operation(import *m, const operation *o, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 /* Returns the type that an op of the class computes on if its operands or its result have `type`. */

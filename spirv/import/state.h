@@ -13,8 +13,8 @@
 
 #include <spirv/unified1/spirv.h>
 
-#define IMPORT_MAX_DEPTH    1000u /* of nested regions, calls or types */
-#define IMPORT_MAX_LEAVES   4096u /* of one composite value */
+#define IMPORT_MAX_DEPTH    1000u /* depth of nested regions, calls or types */
+#define IMPORT_MAX_LEAVES   4096u /* leaves of one composite value */
 #define IMPORT_LOCAL_LEAVES 64u   /* variables with more leaves are private buffers */
 #define IMPORT_COPY_LEAVES  4u    /* values with more leaves are copied by one row where possible */
 #define NONE                UINT32_MAX
@@ -39,7 +39,7 @@ typedef enum id_kind {
   ID_GLOBAL,   /* a module-scope variable; `value`: index in `pointers` */
   ID_FUNCTION, /* `value`: index in `functions` */
   ID_LABEL,    /* `value`: index in `blocks` */
-  ID_LOCAL,    /* a result in a function; `value`: row, or index in `leaves` or `pointers`, by `holds` */
+  ID_LOCAL,    /* a result in a function; `value`: depending on `holds`, a row, or an index in `leaves` or `pointers` */
   ID_KINDS
 } id_kind;
 
@@ -56,7 +56,7 @@ enum {
   ID_SPEC = 32, /* a constant that depends on specialization */
   ID_NAMED = 128,
   ID_LITERAL = 64,    /* a plain integer constant: `root` is its value, as import_literal returns it */
-  ID_ACCESS = 0x3f00, /* vyre_access bits */
+  ID_ACCESS = 0x3f00, /* mask of the vyre_access bits */
 };
 
 struct spv_type;
@@ -65,8 +65,8 @@ typedef struct id_info {
   struct spv_type *t; /* the type itself if the id is a type; otherwise the type of `type`, or NULL if it has none */
   uint32_t def;       /* word of its instruction, or 0 if it is not defined */
   uint32_t type;      /* id of its type, or 0 if it has none */
-  uint32_t value;     /* by `kind` and `holds` */
-  uint32_t epoch;     /* of `value`: the program (constants) or the instance (locals) */
+  uint32_t value;     /* meaning by `kind` and `holds` */
+  uint32_t epoch;     /* epoch of `value`: number of the program (constants) or of the instance (locals) */
   /* pointers: variable or parameter that it leads to, index in `roots`; phis: first leaf, or index in `globals` if in memory; plain
    * integer constants: value */
   uint32_t root;
@@ -122,7 +122,7 @@ typedef struct spv_type {
 
 typedef struct spv_member {
   uint32_t type;
-  uint32_t leaf;   /* index of its first leaf in the struct */
+  uint32_t leaf;   /* index of the member's first leaf in the struct */
   uint32_t offset; /* bytes, or VYRE_OFFSET_AUTO */
   uint32_t matrix_stride;
   uint32_t access;
@@ -158,7 +158,7 @@ typedef struct block {
   uint32_t phis;       /* number of phis at its start */
   uint32_t visited;    /* instance that last walked it */
   uint32_t stamp;      /* mark of the last search */
-  uint32_t case_index; /* in the switch being made, if `stamp` is current */
+  uint32_t case_index; /* index of the case in the switch being made, if `stamp` is current */
   uint32_t function;
   bool is_loop;   /* `merge` is an OpLoopMerge */
   bool is_target; /* a merge block, a continue target or a switch target */
@@ -191,7 +191,7 @@ typedef enum pointer_base {
   BASE_VALUE, /* a built-in */
 } pointer_base;
 
-#define POINTER_NONUNIFORM 0x4000u /* in `access`, beside vyre_access bits */
+#define POINTER_NONUNIFORM 0x4000u /* a bit of `access` in addition to the vyre_access bits */
 
 typedef struct pointer {
   uint8_t base;
@@ -216,7 +216,7 @@ typedef struct step {
 /* A variable that is a buffer. */
 typedef struct global {
   uint32_t id;
-  uint32_t row;         /* in the current program, or 0 if it is not made yet */
+  uint32_t row;         /* row in the current program, or 0 if the buffer is not made yet */
   uint32_t initializer; /* id of a constant, for constant buffers, or 0 */
   uint32_t members;     /* its `at` rows by member, first in `members_made`, or 0 */
   vyre_space space;
@@ -246,7 +246,7 @@ typedef struct leaf {
 /* A source variable, or a part of one, in an instance of its function. */
 typedef struct debug_variable {
   vyre_scope scope, place; /* the variable; the place of its declaration */
-  uint32_t line;           /* of its declaration */
+  uint32_t line;           /* line of its declaration */
   pointer_base base;       /* leaf, buffer, or nothing if it only has values */
   uint32_t at;             /* index of the leaf or buffer */
   uint32_t writes;         /* number of values that it got */
@@ -258,12 +258,12 @@ typedef struct debug_variable {
 
 typedef struct debug_value {
   uint32_t variable, row, before; /* `before`: index of the variable's previous value, or NONE */
-  uint32_t after;                 /* number of rows when it got the value */
+  uint32_t after;                 /* number of rows when the variable got the value */
   enum {
-    DEBUG_OWN,   /* the row was made for the value: after the last store, in the current region */
-    DEBUG_FIRST, /* an older row, as the variable's first value, outside loops */
-    DEBUG_UNSET, /* an older row, or a literal: needs a `set` */
-    DEBUG_SET,   /* has its `set`, without a row that has an effect between them */
+    DEBUG_OWN,   /* a row that was made for the value: after the last store, in the current region */
+    DEBUG_FIRST, /* another row, which is the variable's first value outside loops */
+    DEBUG_UNSET, /* another row, or a literal: needs a `set` */
+    DEBUG_SET,   /* has its `set`; no row with an effect is between the value and the `set` */
   } kind;
   bool in_loop;
   bool with_row; /* when the row runs, the variable gets the value or is not in scope: no loop is entered or left between them */
@@ -348,7 +348,7 @@ typedef struct import {
   bool shares_memory; /* some member or variable is coherent or volatile */
   bool uncovered;     /* `status` is about a valid module that vyre does not support */
 
-  uint32_t *words; /* in the host's byte order */
+  uint32_t *words; /* words of the module in the host's byte order */
   uint32_t word_count, bound, version;
   bool words_owned;
   uint32_t at; /* word of the current instruction */
@@ -384,7 +384,7 @@ typedef struct import {
   uint32_t nests;          /* number of merge instructions and calls, which bounds the nesting depth */
   uint32_t function;       /* word of the OpFunction being read, or 0 */
 
-  /* The current program. */
+  /* The program that is being imported. */
   vyre_builder b;
   uint32_t input;
   uint32_t program, program_epoch;
@@ -396,11 +396,11 @@ typedef struct import {
   uint32_t most_rows, most_leaves; /* limits of the module's rows, and of leaves in a program */
   uint32_t copied;                 /* word of an OpStore that copies the pointee of `copied_from`, or 0 */
   uint32_t copied_from, copied_operands;
-  uint32_t rows_before; /* rows from here on belong to the current instruction */
-  uint32_t stored;      /* rows from here on were made after the last OpStore or OpLabel */
-  uint32_t labelled;    /* rows from here on were made after the last OpLabel */
+  uint32_t rows_before; /* first row of the current instruction */
+  uint32_t stored;      /* first row that was made after the last OpStore or OpLabel */
+  uint32_t labelled;    /* first row that was made after the last OpLabel */
   uint32_t epoch_last;  /* last used epoch of an instance */
-  uint32_t serial;      /* of the region being filled */
+  uint32_t serial;      /* serial of the region being filled */
   uint32_t serial_last;
   uint32_t loop; /* serial of the innermost loop */
   uint32_t stamp;

@@ -51,9 +51,9 @@ typedef struct target_buffer {
 /* The common state of a kernel: the first member of a target's own struct. */
 typedef struct target_kernel {
   char *label;             /* owned */
-  vyre_kernel_slot *slots; /* owned; `images` are NULL, because the caller's are borrowed for the call */
+  vyre_kernel_slot *slots; /* owned; `images` are NULL, because the caller's images are borrowed only for the call */
   uint32_t slot_count;
-  uint32_t descriptor_count; /* of all slots except PUSH */
+  uint32_t descriptor_count; /* descriptors of all slots except PUSH */
   uint32_t range_count;      /* ranges that a step passes: descriptors without samplers */
   uint32_t push_size;
   uint32_t workgroup[3];
@@ -129,10 +129,10 @@ typedef struct target_base {
   target_handles buffers, kernels, tickets;
   target_buffer *pool; /* the newest buffer of the smallest size */
   struct target_kept *kept;
-  uint64_t bytes_idle; /* of kept sets without holders */
+  uint64_t bytes_idle; /* bytes of kept sets without holders */
   uint64_t drops;      /* number of sets so far that lost their last holder */
   struct target_work *unused;
-  target_shape shape; /* of the commands to record next */
+  target_shape shape; /* shape of the commands to record next */
   target_counters counters;
   /* Limits for the bytes in the pool and in kept sets without holders: info.memory / 32 each. Tests set other limits. */
   bool has_budgets;
@@ -237,7 +237,7 @@ uint32_t target_sequence_end(const vyre_sequence *sequence, vyre_repeat_end *end
 /* Returns an upper bound of the step executions from a position on, if each repeat with `until` runs at most
  * `most_iterations`. */
 uint64_t target_sequence_launches(const vyre_sequence *sequence, uint32_t step, uint32_t repeat, uint32_t most_iterations);
-/* Checked sums: an overflow is an internal error and leaves the sum unchanged. `what` names the sum. */
+/* Add to and subtract from a sum. An overflow is an internal error and leaves the sum unchanged. `what` names the sum. */
 vyre_status target_add(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
 vyre_status target_subtract(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
 /* Returns whether the name contains the part, ignoring case. */

@@ -37,7 +37,7 @@ typedef struct target_files {
   void *remark_user;
 } target_files;
 
-/* Fails only if memory runs out. target_files_close must be called after a failure, too. */
+/* Prepares the cache folder. Fails only if memory runs out. target_files_close must be called after a failure, too. */
 vyre_status target_files_open(target_files *files, const vyre_target_options *options);
 void target_files_close(target_files *files);
 /* Returns whether there is a cache. Makes the folder at the first call. */
@@ -48,7 +48,7 @@ bool target_files_are_kept(target_files *files);
 bool target_files_read(const target_files *files, const uint64_t key[2],
                        const char *(*find_foreign)(const void *user, const unsigned char *data, uint64_t size), const void *user,
                        void **out, uint64_t *out_size);
-/* Writes a file. `size` is at most TARGET_FILES_MOST. */
+/* Writes the data for a key to a file. Reports a failure only as a remark. `size` is at most TARGET_FILES_MOST. */
 void target_files_write(target_files *files, const uint64_t key[2], const void *data, uint64_t size);
 /* Reports a remark. */
 void target_files_remark(const target_files *files, const char *format, ...) VYRE_PRINTF(2, 3);

@@ -80,7 +80,7 @@ target_pool_put(vyre_target *target, target_buffer *buffer)
   }
   vyre_status status = target_pool_trim(target, budget - buffer->size);
   status = vyre_status_join(status, target_add(base, &base->counters.bytes_pooled, buffer->size, "bytes of the pool"));
-  if (status) /* a counter is wrong, so the pool does not accept the buffer */
+  if (status) /* freeing buffers failed or a counter is wrong, so the buffer is destroyed */
     return vyre_status_join(status, target_buffer_destroy(target, buffer));
   base->counters.buffers_pooled++;
   target_buffer **at = find_class(base, buffer->size), *next = *at;

@@ -17,7 +17,7 @@
 typedef struct cuda_library {
   void *handle;
   cuda_api call;
-  bool is_emulated;                          /* the library is the simulator */
+  bool is_emulated;                          /* whether the library is the simulator */
   vyre_cuda_sim_messages_function *messages; /* the simulator's messages, or NULL for a driver */
   vyre_cuda_sim_clear_function *clear;
   int version; /* of the driver: 1000 * major + 10 * minor */
@@ -60,7 +60,7 @@ typedef struct cuda_loaded {
 } cuda_loaded;
 
 typedef struct cuda_kernel {
-  target_kernel base; /* first */
+  target_kernel base; /* must be first */
   uint64_t serial;    /* unique in this target */
   cuda_loaded *loaded;
   cuda_function function;
@@ -73,7 +73,7 @@ typedef struct cuda_kernel {
 typedef struct cuda_copy {
   vyre_device_buffer buffer;
   cuda_address address;
-  uint64_t place, size; /* in staging memory */
+  uint64_t place, size; /* range in staging memory */
 } cuda_copy;
 
 /* A launch, with its parameters as the kernel has them. */
@@ -114,7 +114,7 @@ typedef enum cuda_mode {
 
 /* The objects that a sequence needs while it runs. Later sequences reuse them. */
 typedef struct cuda_submission {
-  target_work work;             /* first */
+  target_work work;             /* must be first */
   struct cuda_submission *next; /* in `running`: the submission begun before this one */
   uint64_t number;
   cuda_stream stream;
@@ -142,7 +142,7 @@ cuda_submission_of(target_work *work)
 }
 
 struct vyre_target {
-  target_base base; /* first */
+  target_base base; /* must be first */
   cuda_library library;
   cuda_device_choice choice;
   cuda_context context;
@@ -153,7 +153,7 @@ struct vyre_target {
   target_files files;       /* the cache of compiled kernels */
   uint64_t serials;         /* the last serial of a kernel */
   uint64_t numbers;         /* the last number of a submission */
-  uint64_t bytes_staged;    /* of pinned memory and control memory */
+  uint64_t bytes_staged;    /* bytes of pinned memory and control memory */
   bool has_addresses;       /* a caller has the address of a buffer, so kernels may use any buffer */
   cuda_loaded *loaded;
   uint64_t linked_bytes;                      /* size of the cubin linked last */
@@ -305,7 +305,7 @@ void cuda_stamps_destroy(vyre_target *target, cuda_submission *submission);
 
 /* ---- control.c ----------------------------------------------------------------------------------------------------------- */
 
-enum { CUDA_MOST_ITERATIONS = 1024 /* of a repeat with `until`, submitted at once */ };
+enum { CUDA_MOST_ITERATIONS = 1024 /* iterations of a repeat with `until` that are submitted at once */ };
 
 extern const char cuda_control_text[]; /* control_text.c */
 

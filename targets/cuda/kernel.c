@@ -1,4 +1,4 @@
-/* Kernels: functions of modules. Kernels with the same text share a module (cache.c).
+/* Compiles and frees kernels, which are functions of CUDA modules. Kernels with the same text share a module (cache.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"

@@ -16,7 +16,7 @@ typedef struct follower {
   vyre_status status;
 } follower;
 
-/* Waits for the last submission that uses the buffer, and marks the buffer as used by this one. */
+/* Waits for the last submission that uses the buffer, and marks the buffer as used by the current submission. */
 static void
 follow(void *user, const vyre_range *range, bool is_step)
 {

@@ -148,7 +148,7 @@ read_parameters(scan s)
 
 /* ---- the whole text ------------------------------------------------------------------------------------------------------ */
 
-/* Returns the number of braces that are open at the end, not counting those in comments. */
+/* Returns the number of braces that are still open at the end of the text. Ignores comments. */
 static int64_t
 count_braces(scan s)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct vyre_target {
-  target_base base; /* first */
+  target_base base; /* must be first */
 };
 
 /* The header of a memory block: its size, which freeing needs. */
@@ -23,7 +23,7 @@ typedef union null_memory {
 static vyre_status
 create(vyre_target *target, uint64_t size, void **out_memory)
 {
-  const size_t bytes = sizeof(null_memory) + (size_t)size; /* `size` is at most max_buffer */
+  const size_t bytes = sizeof(null_memory) + (size_t)size; /* cannot overflow, because `size` is at most max_buffer */
   null_memory *memory = target_resize(&target->base.allocator, NULL, 0, bytes);
   if (!memory)
     return VYRE_ERROR(VYRE_CODE_INPUT, "null: out of memory for a buffer of %" PRIu64 " bytes\nFix: use smaller buffers", size);

@@ -194,7 +194,7 @@ no_such_device(const vulkan_device_choice *choices, uint32_t count, const char *
   for (uint32_t i = 0; i < count && !status; i++)
     status = vyre_bytes_printf(&names, "%s%u '%s'%s", i ? ", " : "", choices[i].info.index, choices[i].info.name,
                                choices[i].info.usable ? "" : " (lacks compute or Vulkan 1.2)");
-  vyre_status_free(status); /* if memory runs out, the list is shorter */
+  vyre_status_free(status); /* if memory runs out, the message lists fewer devices */
   status = VYRE_ERROR(VYRE_CODE_DEVICE,
                       "vulkan: no device: none that fits %s%s%s; there are: %s\n"
                       "Fix: name one of these by index, by its kind or by a part of its name, or use another target",

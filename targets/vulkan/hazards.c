@@ -1,4 +1,4 @@
-/* Docs at hazards.h.
+/* Tracks memory uses, and records barriers.  hazards.h describes the rules.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "hazards.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The stages of all commands that the target records. */
+/* The pipeline stages of the commands that the target records. */
 static const VkPipelineStageFlags known_stages[VULKAN_STAGES] = {VK_PIPELINE_STAGE_TRANSFER_BIT,
                                                                  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                                                  VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, VK_PIPELINE_STAGE_HOST_BIT};

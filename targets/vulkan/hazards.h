@@ -55,7 +55,7 @@ typedef struct vulkan_hazards {
   uint32_t next; /* index of the first use of the next command */
   uint32_t turn;
   uint32_t few;                                /* number of uses above which uses are joined */
-  VkPipelineStageFlags through[VULKAN_STAGES]; /* for each known stage, the stages ordered after its commands before the list */
+  VkPipelineStageFlags through[VULKAN_STAGES]; /* by known stage: the stages ordered after that stage's commands before the list */
   VkBufferMemoryBarrier *barriers;             /* owned: room for the next barrier */
   uint32_t barrier_capacity;
   bool no_memory;

@@ -275,7 +275,7 @@ vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor)
     call->vkDestroySampler(target->device, descriptor->sampler, NULL);
 }
 
-/* ---- use in steps -------------------------------------------------------------------------------------------------------- */
+/* ---- images and texels of a step ----------------------------------------------------------------------------------------- */
 
 vyre_status
 vulkan_check_texels(const vyre_target *target, const target_kernel *kernel, uint32_t slot_index, uint32_t descriptor,

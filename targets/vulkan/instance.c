@@ -73,7 +73,7 @@ receive_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMes
   if (written > 0 && (size_t)written < room)
     messages->length += (size_t)written;
   else
-    messages->text[messages->length] = '\0'; /* without room, the message is only counted */
+    messages->text[messages->length] = '\0'; /* without room for its text, the message is only counted */
   return VK_FALSE;
 }
 

@@ -16,7 +16,7 @@ typedef struct heaps {
   uint32_t count;
   VkMemoryHeapFlags flags[VK_MAX_MEMORY_HEAPS];
   uint64_t size[VK_MAX_MEMORY_HEAPS];
-  uint64_t budget[VK_MAX_MEMORY_HEAPS]; /* bytes that this process may use, including `usage`; `size` if unknown */
+  uint64_t budget[VK_MAX_MEMORY_HEAPS]; /* bytes that this process may use, including `usage`, or the heap's size if unknown */
   uint64_t usage[VK_MAX_MEMORY_HEAPS];  /* bytes that this process uses, or 0 if unknown */
 } heaps;
 

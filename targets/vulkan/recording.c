@@ -100,7 +100,7 @@ vulkan_recording_destroy(vyre_target *target, target_recorded *recorded)
 
 /* ---- descriptors --------------------------------------------------------------------------------------------------------- */
 
-/* Creates a pool with the sets and descriptors of all steps and of the control kernel. */
+/* Creates a descriptor pool with room for the sets of all steps and of the control kernel. */
 static vyre_status
 create_pool(vyre_target *target, const vulkan_submission *submission, VkDescriptorPool *out)
 {

@@ -42,7 +42,7 @@ typedef struct vulkan_instance {
 typedef enum vulkan_extension {
   VULKAN_EXTENSION_ATOMIC_FLOAT,
   VULKAN_EXTENSION_ATOMIC_FLOAT_2,
-  VULKAN_EXTENSION_SUBGROUP_BALLOT, /* for modules older than SPIR-V 1.3; so is the next one */
+  VULKAN_EXTENSION_SUBGROUP_BALLOT, /* this and the next extension are for modules older than SPIR-V 1.3 */
   VULKAN_EXTENSION_SUBGROUP_VOTE,
   VULKAN_EXTENSION_ZERO_WORKGROUP,
   VULKAN_EXTENSION_DOT_PRODUCT,
@@ -108,7 +108,7 @@ typedef struct vulkan_image {
   VkImage handle;
   VkDeviceMemory memory;
   VkImageView view;
-  vulkan_buffer texels; /* for texel slots, instead of the image */
+  vulkan_buffer texels; /* the texel buffer, instead of the image, for texel slots */
   VkBufferView texel_view;
 } vulkan_image;
 
@@ -120,7 +120,7 @@ typedef struct vulkan_descriptor {
 } vulkan_descriptor;
 
 typedef struct vulkan_kernel {
-  target_kernel base;               /* first */
+  target_kernel base;               /* must be first */
   uint64_t serial;                  /* unique among all kernels that this target ever made */
   vulkan_descriptor *descriptors;   /* owned: those of all slots, in order */
   uint32_t kinds[VYRE_SLOT__COUNT]; /* number of descriptors of each kind */
@@ -140,7 +140,7 @@ typedef struct vulkan_cached {
 
 /* Recorded commands for the steps of a sequence from one position on: recording.c. */
 typedef struct vulkan_recording {
-  target_recorded base; /* first */
+  target_recorded base; /* must be first */
   VkCommandPool pool;
   VkCommandBuffer *commands; /* owned; several if there are many launches */
   uint32_t command_count, command_capacity;
@@ -155,7 +155,7 @@ typedef struct vulkan_recording {
 
 /* The objects of one submission in flight, which later submissions reuse. */
 typedef struct vulkan_submission {
-  target_work work; /* first */
+  target_work work; /* must be first */
   VkCommandPool pools[VULKAN_QUEUES];
   VkCommandBuffer before[VULKAN_QUEUES], after[VULKAN_QUEUES]; /* copies; recorded for each submission */
   VkQueryPool queries;                                         /* two timestamps, if the queue has timestamps */
@@ -188,11 +188,11 @@ typedef struct vulkan_queue {
   VkQueue handle;
   VkSemaphore timeline;
   uint64_t submitted, done; /* numbers of the last submitted batch and of the last one known to be done */
-  vulkan_hazards hazards;   /* of all commands that were recorded for the queue */
+  vulkan_hazards hazards;   /* uses by all commands that were recorded for the queue */
 } vulkan_queue;
 
 struct vyre_target {
-  target_base base; /* first */
+  target_base base; /* must be first */
   vulkan_instance instance;
   vulkan_device_choice choice;
   VkPhysicalDeviceMemoryProperties memory;

@@ -1,4 +1,4 @@
-/* Docs at run_parts.h.
+/* Compares the results of two runs.  run_parts.h describes the functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"

@@ -100,7 +100,7 @@ append_driver(guard_text *text, const guard_where *where, const char *how)
   return true;
 }
 
-/* Appends the message about SIGKILL, which comes from the system or the user. */
+/* Appends the message about SIGKILL, which the system or the user sent.  Returns the exit code. */
 static int
 report_kill(const guard_where *where, guard_text *text)
 {

@@ -1,4 +1,4 @@
-/* Docs at isolate.h.
+/* Runs work in a forked process.  isolate.h describes the functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "isolate.h"

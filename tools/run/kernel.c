@@ -175,7 +175,7 @@ add_code(const vyre_target_ops *ops, vyre_target *target, const run_program *pro
   vyre_kernel_desc *desc = &kernel->desc;
   ops->describe(target, &info);
   if (info.forms >> VYRE_KERNEL_SPIRV & 1) {
-    if (program->words.size == 0) /* segments have words */
+    if (program->words.size == 0) /* a program with such barriers has no words, but its segments have words */
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "%s: barriers for the whole grid need several kernels on %s\nFix: measure a program without them",
                         program->path, ops->name);

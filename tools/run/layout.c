@@ -118,7 +118,7 @@ parse_int(const char *text, vyre_kind kind, uint64_t *out)
     return *end == '\0' && !errno && vyre_kind_is_signed(kind) && value >= -(long long)(mask >> 1) - 1;
   }
   *out = strtoull(text, &end, 0);
-  bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X'); /* bits, also of a negative number */
+  bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X'); /* the number is the bits, so it may have the sign bit */
   return *end == '\0' && !errno && *out <= (vyre_kind_is_signed(kind) && !is_hex ? mask >> 1 : mask);
 }
 

@@ -1,9 +1,9 @@
-/* Docs at reduce.h.
+/* Reduces a program and a pipeline that fail.  reduce.h describes the interface.
  *
- * The pipeline loses elements, and groups are replaced by their elements.  The program loses rows with all rows in them, then
- * consecutive rows, halves first, then single rows from the end on.  Constructs are replaced by one of their regions, values by
- * zero or an operand of the same type.  Each attempt changes a copy, which is kept if it still fails.  The reduction ends when no
- * attempt succeeds.  O(rows^2) runs at worst.
+ * In the pipeline, removes elements, and replaces groups by their elements.  In the program, removes constructs with their
+ * contents, then ranges of consecutive rows, long ranges first, then single rows from the end on.  Replaces constructs by one of
+ * their regions, and values by zero or by an operand of the same type.  Each attempt changes a copy, which is kept if it still
+ * fails.  The reduction ends when no attempt succeeds.  O(rows^2) runs at worst.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reduce.h"
@@ -110,7 +110,7 @@ end_of(const vyre_view *v, uint32_t row)
   return row;
 }
 
-/* Replaces uses of the row by uses of `by`. */
+/* Replaces uses of the row by uses of `by`.  Returns false if out of memory. */
 static bool
 forward_row(vyre_module *m, uint32_t row, uint32_t by)
 {

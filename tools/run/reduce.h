@@ -16,8 +16,8 @@ typedef struct reduction {
   void *user;
 } reduction;
 
-/* Replaces *program, which fails with the pipeline, and the pipeline's text by smaller ones that fail, too.  The text may become
- * empty.  Ends after at most 50,000 attempts. */
+/* Reduces *program and the text of the pipeline.  Both must fail together, and the smaller ones fail, too.  The text may become
+ * empty.  Makes at most 50,000 attempts. */
 VYRE_MUST_USE vyre_status vyre_reduce(const reduction *how, vyre_module **program, char pipeline[REDUCE_MOST_PIPELINE]);
 
 #endif

@@ -1,5 +1,5 @@
-/* The parts of a program's run: reflection of its buffers, their initial contents, the interpreter, and a comparison of results.
- * Also the program as a kernel, and a driver's statistics of the kernel.
+/* The parts of a program's run: reflection of buffers, their initial contents, the interpreter, and a comparison of results.  Also
+ * the description of the program as a kernel, and a driver's statistics of the kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_RUN_PARTS_H
@@ -35,8 +35,8 @@ enum { RUN_ELEMENTS = 1024 }; /* default of `elements` */
 /* The settings of a run. */
 typedef struct run_setup {
   run_settings buffers, sizes, binds, specs;
-  uint64_t seed;     /* of the contents of buffers without a setting */
-  uint64_t elements; /* of runtime arrays without a setting */
+  uint64_t seed;     /* seed of the contents of buffers without a setting */
+  uint64_t elements; /* number of elements of runtime arrays without a setting */
   bool has_groups;
   uint32_t groups[3];
   uint64_t steps; /* this field and the next six are as in vyre_interp_options */
@@ -62,8 +62,8 @@ typedef struct run_layout {
 
 typedef struct run_shape {
   uint64_t fixed;  /* bytes without the runtime array's elements */
-  uint64_t offset; /* of the runtime array, if there is one */
-  uint32_t stride; /* of the runtime array; 0 if there is none */
+  uint64_t offset; /* offset of the runtime array, if there is one */
+  uint32_t stride; /* stride of the runtime array, or 0 if there is none */
 } run_shape;
 
 /* Returns the length of an array.  Returns 0 for a runtime array, and for a length without a value. */
@@ -73,7 +73,8 @@ run_shape run_layout_shape(const run_layout *layout, vyre_type_id type);
 /* Visits a scalar.  Returning false stops the walk. */
 typedef bool (*run_visit)(void *user, uint64_t index, uint64_t offset, vyre_kind kind);
 
-/* Visits each scalar that is wholly within `size` bytes, with its index from 0.  Returns the number of visited scalars. */
+/* Visits each scalar of the type that is wholly within `size` bytes, with its index from 0.  Returns the number of visited
+ * scalars. */
 uint64_t run_layout_each(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit visit, void *user);
 
 /* Visits a pointer.  Returning false stops the walk. */
@@ -105,15 +106,15 @@ typedef struct run_buffer {
   vyre_slot_kind kind; /* except for push constants */
   uint32_t set, binding;
   uint32_t element;
-  bool is_element;   /* of an array of descriptors */
-  vyre_image image;  /* of images and texels */
+  bool is_element;   /* the descriptor is an element of an array */
+  vyre_image image;  /* for images and texels */
   uint32_t sampler;  /* vyre_sampler */
   vyre_row row;      /* the first buffer row */
   const char *name;  /* name of the row, or "" */
   const char *block; /* name of its struct, or "" */
   vyre_type_id type;
   bool is_writable;
-  run_shape shape;           /* `fixed` is the maximum of all declarations of the descriptor */
+  run_shape shape;           /* its `fixed` is the maximum over all declarations of the descriptor */
   const vyre_module *module; /* borrowed, of the row */
   /* Only for buffers that pointers lead to, which follow all others: */
   char *path, *key; /* owned; "push.next", and a key that finds the buffer in another program; NULL for other buffers */
@@ -151,9 +152,9 @@ VYRE_MUST_USE vyre_status run_program_reflect(run_program *program, const run_se
 const char *run_entry_name(const vyre_module *module, vyre_row row);
 void run_program_free(run_program *program);
 run_layout run_program_layout(const run_program *program);
-/* Writes a description, such as "'x' (set 0 binding 1)". */
+/* Writes a description of the buffer, such as "'x' (set 0 binding 1)". */
 void run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity);
-/* Writes the shortest name that options accept, such as "x", "maps[2]", "0.1" or "push". */
+/* Writes the shortest name of the buffer that options accept, such as "x", "maps[2]", "0.1" or "push". */
 void run_buffer_name(const run_buffer *buffer, char *out, size_t capacity);
 /* Returns whether the buffer has the name.  All elements of an array have the array's name. */
 bool run_buffer_is(const run_buffer *buffer, const char *name, size_t length);
@@ -264,7 +265,8 @@ typedef struct run_kernel {
   vyre_bytes ptx;          /* code of form PTX; owned */
 } run_kernel;
 
-/* Describes the program as a kernel, which must not be moved.  It must be freed after a failure, too. */
+/* Describes the program as a kernel.  *out must not be moved, because the description points into it.  Call run_kernel_free after a
+ * failure, too. */
 VYRE_MUST_USE vyre_status run_kernel_describe(const vyre_target_ops *ops, vyre_target *target, const run_program *program,
                                               run_kernel *out);
 void run_kernel_free(run_kernel *kernel);
@@ -282,9 +284,9 @@ typedef struct run_figure {
   bool is_true;
 } run_figure;
 
-/* A driver's statistics of one kernel; zero at first. */
+/* A driver's statistics of one kernel.  Initialize the struct with zeros. */
 typedef struct run_figures {
-  run_figure items[RUN_MOST_FIGURES]; /* of the last compilation */
+  run_figure items[RUN_MOST_FIGURES]; /* figures of the last compilation */
   uint32_t count, left_out;
   uint64_t compile_ns[RUN_COMPILES];
   uint32_t compiles;

@@ -1,4 +1,4 @@
-/* Runs one program before and after one pipeline.
+/* Runs a program before and after a pipeline, and compares the results.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

@@ -240,7 +240,7 @@ subgroup_result(vyre_opcode op, vyre_type a)
   }
 }
 
-/* Returns a random op.  In a tame program it reads no lane that may be inactive or missing. */
+/* Returns a random subgroup op.  For a program without undefined behavior (tame), the op reads only active lanes. */
 static vyre_opcode
 subgroup_op(generator *g)
 {

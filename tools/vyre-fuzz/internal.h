@@ -22,7 +22,7 @@ typedef struct generator {
   vyre_row words[VYRE_KIND__COUNT]; /* workgroup arrays for atomics, by kind; 0 if not made yet */
   vyre_row base, vars[MAX_VARS];
   vyre_row pool[MAX_POOL];
-  uint32_t count;  /* of the pool */
+  uint32_t count;  /* values in the pool */
   uint32_t budget; /* statements left */
   uint32_t depth;
   bool in_loop, in_continuing;
@@ -82,17 +82,17 @@ void statements(generator *g, uint32_t count);
 /* lanes.c: communication of the workgroup's lanes; only at the top level of the program */
 void communicate(generator *g);
 
-/* deep.c: constructs nested RANDOM_DEPTH deep */
+/* deep.c: generates constructs that are nested RANDOM_DEPTH deep */
 void deep_nest(generator *g);
 
-/* layouts.c: accesses to a struct in storage */
+/* layouts.c: generates accesses to a struct in storage */
 void access_layouts(generator *g);
 
 /* extremes.c */
 vyre_row extreme_value(generator *g, vyre_type type); /* a constant, or a word of `in` (run.c) */
 void extreme_operations(generator *g);
 
-/* places.c: more patterns */
+/* places.c: generate more patterns */
 void access_two_elements(generator *g);
 void use_seldom_bound(generator *g);
 void load_never_written(generator *g);

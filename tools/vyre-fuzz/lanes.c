@@ -20,7 +20,7 @@ typedef struct exchange {
   bool is_storage;   /* a lane's slots are the first of its own words */
   bool interleaved;  /* slot k of lane l is element k * LANES + l, otherwise l * SLOTS + k */
   vyre_row sum;      /* a variable: the hash of all values that the lane read */
-  uint32_t barriers; /* the memory semantics of its barriers, without acquire and release */
+  uint32_t barriers; /* memory semantics of the exchange's barriers, without acquire and release */
 } exchange;
 
 /* ---- values ------------------------------------------------------------------------------------------------------------- */

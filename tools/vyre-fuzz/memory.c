@@ -311,7 +311,7 @@ access_memory(generator *g)
     vyre_build_store(&g->b, own_element(g), word, 0);
     break;
   case 0:
-    load(g, element(g, g->in, index_below(g, RANDOM_IN))); /* often out of bounds */
+    load(g, element(g, g->in, index_below(g, RANDOM_IN))); /* the index is often out of bounds */
     break;
   case 5:
     copy_async(g);

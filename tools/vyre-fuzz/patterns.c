@@ -350,7 +350,7 @@ guarded_continuing(generator *g)
 }
 
 /* Adds a loop with a test at its head and few iterations.  The counter is set at the end of the body or of the continuing region,
- * and perhaps in an arm.  The head may have an effect, which also happens before the loop exits. */
+ * and perhaps in an arm of an `if` in the body.  The head may have an effect, which also happens in the last test. */
 static void
 tested_at_head(generator *g)
 {

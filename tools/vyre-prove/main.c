@@ -284,7 +284,7 @@ has_rule(const rules_set *set, const char *name)
   return false;
 }
 
-/* Returns 0, or 2 after a message. */
+/* Checks that the options fit together.  Returns 0, or prints a message and returns 2. */
 static int
 check_options(const options *o, const rules_set *set)
 {
@@ -333,9 +333,9 @@ typedef struct run {
   memory memory;
   rules_set set;
   question_list list;
-  uint32_t *first;  /* by rule: its first question; then the number of questions */
-  bool *holds;      /* by rule */
-  uint64_t *points; /* by rule: evaluated points, or 0 if it is proven */
+  uint32_t *first;  /* by rule: index of the rule's first question; the last element is the number of questions */
+  bool *holds;      /* by rule: whether it holds */
+  uint64_t *points; /* by rule: number of evaluated points, or 0 if the rule is proven */
   uint32_t proven, checked, refuted, open;
 } run;
 

@@ -16,9 +16,9 @@
 typedef struct question {
   const rules_rule *rule;
   vyre_kind kinds[RULES_KINDS];
-  uint32_t lanes; /* of all classes except scalars */
+  uint32_t lanes; /* lanes of all operands except those that the rule declares as scalars */
   bool relaxed;
-  bool open; /* by the ledger z3 has no answer, so the claim is only evaluated */
+  bool open; /* the ledger records that z3 has no answer, so the claim is only evaluated */
 } question;
 
 typedef enum answer { UNASKED, PROVEN, REFUTED, UNKNOWN } answer;

@@ -26,7 +26,7 @@ has_op(const rules_rule *rule, vyre_opcode op)
   return false;
 }
 
-/* Returns whether an op reads or moves lanes, so that a claim for one lane may not hold for more. */
+/* Returns whether an op of the rule reads or moves lanes, so that a claim for one lane may not hold for several lanes. */
 static bool
 depends_on_lanes(const rules_rule *rule)
 {

@@ -31,7 +31,7 @@ typedef struct run_options {
   run_setup setup;
   run_settings writes;
   run_settings prints;                           /* names without values */
-  option_number steps, subgroup, seed, elements; /* for the setup */
+  option_number steps, subgroup, seed, elements; /* options that become fields of `setup` */
   option_number bench;                           /* rounds, or 0 */
   const char *undefined, *stats, *cost_model, *help;
   bool isolate, time, device_stats, list_devices, version;
@@ -42,7 +42,7 @@ typedef struct run_options {
   vyre_cost_model *costs;         /* owned; from the file `cost_model`, NULL for the default model */
   vyre_report *report;            /* owned by main.c; statistics of targets, NULL without -stats */
   option_glsl glsl;
-  vyre_glsl_options compile; /* from `glsl`, with source lines */
+  vyre_glsl_options compile; /* options of the compiler, from `glsl`, with source lines */
   name_list inputs;
   option_texts responses;
 } run_options;
@@ -74,7 +74,7 @@ VYRE_MUST_USE vyre_status run_subgroup_size(const run_options *options, const ru
 typedef struct run_part {
   run_program segment; /* owned; empty if the program is not split */
   run_kernel kernel;
-  vyre_range *ranges; /* owned */
+  vyre_range *ranges; /* owned; the range of each buffer of the kernel */
 } run_part;
 
 /* The parts of a submission.  Uploads and reads have room for each of the program's buffers.  Handles belong to the target, which
@@ -86,14 +86,14 @@ typedef struct run_dispatch {
   vyre_step *steps; /* one for each part */
   uint32_t step_count;
   uint64_t kept;               /* bytes of the buffer that the segments share */
-  vyre_upload *uploads;        /* from the memory of the results */
-  vyre_read *reads;            /* to the memory of the results */
+  vyre_upload *uploads;        /* uploads from the memory of the results */
+  vyre_read *reads;            /* reads to the memory of the results */
   vyre_device_buffer *buffers; /* by buffer of the program; 0 for samplers and push constants */
   uint32_t upload_count, read_count;
   const void *push;
 } run_dispatch;
 
-/* Makes a dispatch.  It must be freed after a failure, too. */
+/* Makes a dispatch.  Call run_dispatch_free after a failure, too. */
 VYRE_MUST_USE vyre_status run_dispatch_make(const run_options *options, const vyre_target_ops *ops, vyre_target *target,
                                             const run_program *program, const run_inputs *inputs, run_results *results,
                                             run_dispatch *out);
@@ -114,7 +114,7 @@ void run_parts_free(run_dispatch *run);
 
 /* Returns false if there is no target with that name. */
 bool run_target_parse(const char *text, run_target *out);
-/* Returns the name for messages, such as "cpu" or "the interpreter". */
+/* Returns the target's name for messages, such as "cpu" or "the interpreter". */
 const char *run_target_name(run_target target);
 /* Prints a line for each name. */
 void run_targets_print(void);

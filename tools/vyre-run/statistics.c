@@ -135,8 +135,8 @@ print_notes(const run_program *program, const run_figures *f, const run_figures 
 {
   const run_figure *length = find_length(f), *least = find_length(empty);
   if (length && least && length->u64 <= least->u64)
-    printf("note: %s: the driver removed the whole program: %s is %" PRIu64 ", as for an empty one\n", program->path, length->name,
-           length->u64);
+    printf("note: %s: the driver removed the whole program: %s is %" PRIu64 ", as for an empty program\n", program->path,
+           length->name, length->u64);
   if (f->left_out)
     printf("note: %s: %u more figures are left out\n", program->path, f->left_out);
 }

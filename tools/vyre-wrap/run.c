@@ -124,7 +124,7 @@ wrap_run_optimizer(char *const *arguments, bool is_verbose, const vyre_bytes *in
   pid_t process;
   char piece[PIECE];
   *passed = false;
-  signal(SIGPIPE, SIG_IGN); /* an optimizer that ends early is known by its exit code */
+  signal(SIGPIPE, SIG_IGN); /* if the optimizer ends early, its exit code is reported */
   if ((input && pipe2(in, O_CLOEXEC) != 0) || (output && pipe2(out, O_CLOEXEC) != 0))
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make a pipe: %s\nFix: allow this process more open files", strerror(errno));
   vyre_status status = start(arguments, (int[]){in[0], out[1], is_verbose ? KEPT : NOWHERE}, &process);
@@ -132,7 +132,7 @@ wrap_run_optimizer(char *const *arguments, bool is_verbose, const vyre_bytes *in
     close(in[0]);
   if (output)
     close(out[1]);
-  if (!status && input) /* the optimizer reads all of its input before it writes */
+  if (!status && input) /* no deadlock, because the optimizer reads all of its input before it writes */
     write_bytes(in[1], input->data, input->size);
   if (input)
     close(in[1]);

@@ -15,7 +15,7 @@ typedef struct wrap_file {
   char *path;                                          /* owned */
   bool is_guess;                                       /* the name that a compiler chooses without -o, not a path of an argument */
   bool is_there;                                       /* a regular file */
-  uint64_t device, number, size, seconds, nanoseconds; /* of the file before the compiler ran, if it was there */
+  uint64_t device, number, size, seconds, nanoseconds; /* state of the file before the compiler ran, if the file existed */
 } wrap_file;
 
 typedef struct wrap_files {

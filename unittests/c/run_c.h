@@ -1,4 +1,4 @@
-/* Compiles programs as C, and runs them.
+/* Writes programs as C, compiles the C code and runs it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_UNITTESTS_C_RUN_C_H

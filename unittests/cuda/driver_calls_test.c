@@ -216,7 +216,7 @@ DRIVER_TEST(launches_have_limits)
   REFUSED(cu.cuLaunchKernel(driver_kernel("count"), 1, 70000, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_INVALID_VALUE,
           "70000 blocks along axis 1");
   REFUSED(cu.cuLaunchKernel(driver_kernel("count"), 1, 1, 1, 32, 33, 1, 0, NULL, NULL, NULL), CUDA_INVALID_VALUE,
-          "a block has too many threads, 1056");
+          "a block has 1056 threads, but at most 1024 are allowed");
   OK(launch("shares", 1, 32, 0));
   REFUSED(launch("shares", 1, 32, 4), CUDA_INVALID_VALUE, "49156 bytes of shared memory");
   REFUSED(launch("add", 1, 32, 0), CUDA_INVALID_VALUE, "parameter 0 of 3 is missing");

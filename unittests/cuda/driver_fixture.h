@@ -24,8 +24,8 @@ typedef struct driver_api {
 
 extern driver_api cu;
 extern void *driver_library;
-extern cuda_context driver_context; /* of the test, current */
-extern cuda_module driver_module;   /* of driver_text, in that context */
+extern cuda_context driver_context; /* the test's context, which is current */
+extern cuda_module driver_module;   /* the module of driver_text in that context */
 extern const char driver_text[];    /* the kernels of all tests */
 
 /* Opens the library.  The setup of a test program. */
@@ -38,7 +38,7 @@ int driver_teardown(void **state);
 void driver_end(cuda_result result);
 /* Asserts that the driver's only message is one line that contains `words`, and clears it. */
 void driver_reported(const char *words);
-/* Restarts the driver with that environment variable, and creates a new context and module. */
+/* Restarts the driver with the environment variable set to `value`, and creates a new context and module. */
 void driver_restart(void **state, const char *variable, const char *value);
 
 /* Returns a kernel of the module by its name. */

@@ -237,7 +237,7 @@ static const char original[] =
     "st.global.v4.f32 [%x2], {%f1, %f2, %f3, %f4};\n"
     "done:\nret;\n}\n";
 
-/* Splits the text into words.  Returns their number, at most `room`. */
+/* Splits the text into words.  Returns the number of words, at most `room`. */
 static uint32_t
 words_of(const char *text, const char **starts, uint32_t *lengths, uint32_t room)
 {

@@ -82,8 +82,8 @@ is_odd_nan(vyre_kind kind, uint64_t bits)
   return vyre_kind_is_float(kind) && magnitude > infinity && bits != quiet;
 }
 
-/* Checks what terms cannot express: a NaN's bits, operands of the other signedness, and vectors.  Returns the error at the point,
- * or NULL if there is none. */
+/* Checks what terms cannot express: a NaN's bits, operands of the other signedness, and vectors.  Returns the error at the
+ * n-th point, or NULL if there is none. */
 static const char *
 wrong_in_c(const fold_case *c, fold_eval eval, const uint64_t *points, uint32_t n, uint32_t count)
 {

@@ -310,7 +310,7 @@ TEST(async_copies_last_until_their_wait)
         "test.vir:14:3", "(async_copy, test.vir:12:3)", "then read");
   races(HEAD "  async_copy %own[0], %x[0]\n  async_wait 1\n  %v = load %own[0]\n}\n", 1, "test.vir:13:3", "written until its wait",
         "then read");
-  /* Other invocations need a barrier after the wait. */
+  /* Other invocations may load copied elements only after a barrier that follows the wait. */
   races(HEAD "  async_copy %tile[%i], %x[%g]\n  async_wait\n  %v = load %tile[sub(3u32, %i)]\n}\n", 1, "written by row",
         "(async_copy", "then read");
   clean(HEAD "  async_copy %tile[%i], %x[%g]\n  async_wait\n  barrier\n  %v = load %tile[sub(3u32, %i)]\n}\n", 2);
@@ -318,7 +318,7 @@ TEST(async_copies_last_until_their_wait)
         "(async_copy", "then read");
   races(HEAD "  async_copy %tile[%i], %x[%g]\n  barrier\n  %v = load %tile[sub(3u32, %i)]\n}\n", 1, "written until its wait",
         "(async_copy", "then read");
-  /* The start of a copy races with earlier stores. */
+  /* A copy races with earlier stores of other invocations. */
   races(HEAD "  store %tile[%i], 1u32\n  async_copy %tile[sub(3u32, %i)], %x[%g]\n}\n", 1, "(async_copy, test.vir:12:3)",
         "written by row", "then written");
   clean(HEAD "  async_copy %tile[%i], %x[%g]\n}\n", 3); /* ends with its workgroup; the next workgroup has another tile */

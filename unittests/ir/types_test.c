@@ -41,7 +41,7 @@ MODULE_TEST(arrays_and_matrices_have_std430_layout)
   check_layout(vyre_type_matrix(m, F32X3, 4, 0, true), 16, 48, 16); /* three rows of four */
   check_layout(vyre_type_matrix(m, F32X4, 3, 0, true), 16, 64, 16); /* four rows of three */
   check_layout(vyre_type_matrix(m, F32X2, 2, 0, false), 8, 16, 8);
-  check_layout(vyre_type_matrix(m, F32X2, 2, 16, false), 8, 32, 16); /* std140 */
+  check_layout(vyre_type_matrix(m, F32X2, 2, 16, false), 8, 32, 16); /* the stride of std140 */
   check_layout(vyre_type_matrix(m, F32X2, 3, 0, true), 16, 32, 16);
   check_layout(vyre_type_array(m, F32X4, UINT32_MAX, VYRE_NONE, 0), 16, UINT32_MAX, 16); /* saturates */
 }

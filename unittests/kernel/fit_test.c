@@ -1,5 +1,5 @@
-/* Compiles kernels for devices with AMD's compiler, by radv's null device.  No kernel spills vector registers or needs scratch
- * memory, and workgroup memory fits every device.  Prints a table.  Arguments are card families instead of the default ones.
+/* Compiles kernels with AMD's compiler, through radv's null device.  Checks that no kernel spills vector registers or needs scratch
+ * memory, and that workgroup memory fits every device.  Prints a table.  Arguments select other card families than the default.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../module.h"

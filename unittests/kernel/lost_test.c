@@ -21,7 +21,7 @@ static vyre_registry *registry;
 static void (*lose)(uint32_t first, uint32_t count);
 static void (*say)(const fake_vulkan_says *says);
 static uint32_t remarks;
-static uint32_t first_rows = 300; /* of the first random program; others have 300 */
+static uint32_t first_rows = 300; /* rows of the first random program; other programs have 300 */
 
 static void
 check(vyre_status status)
@@ -62,7 +62,7 @@ check_remark(void *user, const char *text)
 
 typedef struct result {
   vyre_status status;
-  vyre_bytes bytes; /* of the module, if there is no error */
+  vyre_bytes bytes; /* the module as VIR0, if there is no error */
   uint64_t recoveries, sequences, waits;
   vyre_bytes stats;
   uint32_t messages;

@@ -39,7 +39,7 @@ typedef struct frail {
   uint32_t plan_count;
   uint32_t every;        /* each N-th submission fails, with another fault each time; 0 if none does */
   uint32_t most;         /* recoveries after which `every` has no effect, because opening a device takes long; 0 for no limit */
-  uint32_t *imported[8]; /* imported memory in order: `before` others, then the control image and the ring */
+  uint32_t *imported[8]; /* imported memory in order: `before` imports of the test, then the control image and the ring */
   uint64_t imported_sizes[8];
   uint32_t before; /* imports of the test before the images */
   uint32_t imports;

@@ -157,7 +157,7 @@ TEST(repeated_losses_end_a_live_kernel)
   }
 }
 
-/* No item ends between the losses, but launches succeed. */
+/* Loses the device twice.  Between the losses launches succeed, although no item ends. */
 TEST(an_idle_kernel_may_be_lost_more_than_once)
 {
   world *w = start();

@@ -415,7 +415,7 @@ lose(void *library)
 #define LOSING "unittests/libfake-vulkan.so"
 #endif
 
-/* The second of three dispatches loses the device. */
+/* Loses the device in the second of three dispatches. */
 TEST(a_loss_that_the_driver_reports_is_recovered)
 {
   world *w = start();

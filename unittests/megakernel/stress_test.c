@@ -27,14 +27,14 @@ amounts(void)
 #else
   return (amount){4096, 1000000, 6, 0};
 #endif
-#elif defined(MEGA_CUDA) /* a simulator is slow */
+#elif defined(MEGA_CUDA) /* fewer items for the simulator, which is slow */
   return device_is_real() ? (amount){4096, 1000000, 6, 10} : (amount){320, 4000, 6, 0};
 #else
   return device_is_real() ? (amount){4096, 100000, 16, 10} : (amount){4096, 8000, 16, 0};
 #endif
 }
 
-static uint32_t items; /* of the first test */
+static uint32_t items; /* number of items in the first test */
 
 /* ---- each item once ------------------------------------------------------------------------------------------------------ */
 

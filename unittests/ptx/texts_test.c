@@ -42,7 +42,7 @@ fill(memory *m, vyre_kind kind)
     memcpy(m->bytes[0] + at, &x, size);
     memcpy(m->bytes[2] + at, &y, size);
   }
-  for (uint32_t at = 0; at < sizeof m->bytes[1]; at += 4) { /* flags: all of 32 lanes, then about a fourth of 32 */
+  for (uint32_t at = 0; at < sizeof m->bytes[1]; at += 4) { /* flags: 32 that are set, then 32 of which about a quarter are set */
     const uint32_t few = at / 4 % 64 < 32 ? 0 : 3, flag = (eval_random() >> 8 & few) == 0;
     memcpy(m->bytes[1] + at, &flag, 4);
   }

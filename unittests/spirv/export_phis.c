@@ -156,8 +156,8 @@ computes(const vyre_module *module, const shape *s, uint32_t x)
     assert_int_equal(data[1], x == 0 ? 2 : x >= s->count ? 31 : x * (3 + 7 * x));
 }
 
-/* Writes the module twice, and compares its results.  A small module has only phis; a large one only variables and a short
- * phi. */
+/* Exports the module, imports the result and exports that again.  Compares what all three modules compute.  Exported code of a
+ * small module has only phis, and code of a large module has only variables and a short phi. */
 static void
 check(vyre_bytes words, const shape *s)
 {

@@ -55,8 +55,8 @@ typedef struct export_case {
   uint32_t workgroup[3], groups;
   uint32_t sizes[EXPORT_BINDINGS]; /* in bytes, or 0 for all words */
   uint32_t loads, stores;          /* used words of `in` and `out` */
-  export_slot to_come;             /* slot of the next outputs, except for `bits` and `fixed` */
-  uint32_t fixed;                  /* set by export_fixed_where */
+  export_slot to_come;             /* template of the next outputs' slots; their `bits` and `fixed` are set separately */
+  uint32_t fixed;                  /* `fixed` of the next slots, set by export_fixed_where */
   bool not_on_device;              /* the device lacks something that the program needs */
   bool interpreted;                /* only interpreted, because the device runs similar cases */
   bool may_lack;                   /* the device may lack something, which its compiler reports */

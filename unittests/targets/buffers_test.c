@@ -56,7 +56,7 @@ TEST(freed_buffers_are_pooled_by_size)
   assert_int_equal(fake_of(target)->bytes, 64); /* the budget is for one of them */
   assert_int_equal(counters->evictions, 1);
   assert_int_equal(counters->bytes_live, 0);
-  allocate(target, 63); /* does not reuse larger memory */
+  allocate(target, 63); /* does not reuse the free 64 bytes */
   assert_int_equal(fake_of(target)->made, 3);
   allocate(target, 64);
   assert_int_equal(fake_of(target)->made, 3);

@@ -31,7 +31,7 @@ typedef struct conform {
   const vyre_target_ops *ops;
   vyre_target *target;
   vyre_device_info info;
-  vyre_kernel_form form; /* of the test's kernels, NO_FORM if it has none */
+  vyre_kernel_form form; /* form of the test's kernels, or NO_FORM if there are none */
 } conform;
 
 typedef struct conform_test {
@@ -79,7 +79,7 @@ void read_words(const conform *c, vyre_device_buffer buffer, uint32_t *out, uint
 /* Submits the sequence, which must succeed. */
 vyre_timing submit(const conform *c, vyre_sequence sequence);
 
-/* A description of a program of the suite (kernels.vir, special.vir, grid.vir) in the test's form. */
+/* A description of a program of the suite (kernels.vir, special.vir, grid.vir), in the vyre_kernel_form that the test uses. */
 typedef struct conform_desc {
   vyre_kernel_desc desc;
   struct vyre_module *module;

@@ -132,7 +132,7 @@ TEST(twenty_errors_are_reported)
   vyre_bytes_free(&text);
 }
 
-/* Each error is reported once.  Values that depend on it are not reported, and later statements are parsed. */
+/* Checks that each error is reported once.  Uses of the faulty value are not reported, and later statements are parsed. */
 TEST(errors_do_not_cascade)
 {
   static const char text[] = PROGRAM "  %a = ad %i, 1u32\n"

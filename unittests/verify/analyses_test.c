@@ -11,7 +11,7 @@
 #include "vyre/verify.h"
 #include "vyre/view.h"
 
-/* Returns the module of a valid text with all analyses. */
+/* Parses a valid text.  Returns its module with all analyses. */
 static vyre_module *
 analyse(const char *text)
 {

@@ -20,7 +20,7 @@ __sanitizer_cov_trace_pc(void)
 }
 
 typedef struct family {
-  const char *name, *open, *close; /* of one level; `#` is the level, `$` the number of another level's variable */
+  const char *name, *open, *close; /* texts of one level; `#` becomes the level, `$` the number of another level's variable */
 } family;
 
 static const family families[] = {

@@ -90,7 +90,7 @@ sample_build(vyre_module *m)
   vyre_builder b;
   text(m, "nobody's");
   build_first(m, second);
-  vyre_build_program(m, "main", 0, first, &b); /* becomes main_1 */
+  vyre_build_program(m, "main", 0, first, &b); /* the second `main`, whose name becomes main_1 */
   vyre_row out = vyre_build_buffer(&b, vyre_type_array(m, U32, 4, VYRE_NONE, 0), VYRE_SPACE_STORAGE, 0, 0, 1);
   vyre_module_add_initializer(m, (const uint32_t[]){5}, 1); /* unused */
   vyre_row start = vyre_build_buffer(&b, U32, VYRE_SPACE_PRIVATE, 0, 0, 0);

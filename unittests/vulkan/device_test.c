@@ -250,11 +250,11 @@ TEST(a_device_with_a_budget_and_a_queue_for_transfers_reports_them)
   assert_ok(ops->close(target));
 }
 
-/* Writes one range twice, with a barrier between that the driver does not get. */
+/* Writes a range twice.  The fake does not pass the barrier between the writes on to the driver. */
 TEST(the_validation_layer_reports_a_missing_barrier)
 {
   if (!test_validates() || VULKAN_LEAKS_CHECKED)
-    skip(); /* the layer is not installed, or leaks: leaks.h */
+    skip(); /* the layer is not installed, or its leaks would fail the test (leaks.h) */
   for (uint32_t is_missing = 0; is_missing < 2; is_missing++) {
     vyre_device_info info;
     vyre_device_buffer buffer;

@@ -279,7 +279,7 @@ fail_call(const char *name, uint32_t passes)
 /* Fails each call of each function once, anywhere in the use of the target. */
 TEST(each_failing_call_is_named)
 {
-  const uint32_t most_calls = validates || sweep_is_sparse() ? 4 : 16; /* of each function, as polling calls some often */
+  const uint32_t most_calls = validates || sweep_is_sparse() ? 4 : 16; /* failing calls of each function, as polling repeats some */
   const uint32_t stride = sweep_stride(FAILING * most_calls);
   bool ended[FAILING] = {false};
   for (uint32_t i = 0; i < FAILING * most_calls; i += stride)
@@ -367,7 +367,7 @@ TEST(a_lost_device_can_be_recovered)
 TEST(an_allocation_that_fails_twice_is_an_error)
 {
   vyre_device_buffer buffer;
-  fake->count(NULL); /* lets functions of the opened device fail later */
+  fake->count(NULL); /* makes the fake replace functions of the device, so that they can fail later */
   vyre_target *target = open_fake(0);
   assert_ok(use(target));
   assert_non_null(target->base.unused);

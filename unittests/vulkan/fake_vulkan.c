@@ -293,7 +293,7 @@ memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out)
   }
 }
 
-/* Removes the extension, which the real device may lack. */
+/* Creates the device without VK_EXT_memory_budget, which the real device may lack, if this library reports a budget. */
 static VKAPI_ATTR VkResult VKAPI_CALL
 create(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
 {

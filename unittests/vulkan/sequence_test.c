@@ -88,7 +88,8 @@ check(uint32_t waits)
   check_results(waits);
 }
 
-/* Appends a random step, and perhaps a repeat of the last steps.  Steps that are beside each other only add. */
+/* Appends a random step, and perhaps a repeat of the last steps.  Steps that may overlap only add,
+ * so that their order has no effect. */
 static void
 add_random_step(const uint32_t draw[4], uint32_t *in_repeat)
 {

@@ -70,14 +70,14 @@ typedef struct watch_log {
 typedef struct watch_report {
   uint32_t commands, barriers, parts, pure; /* pure: barriers without memory */
   uint32_t hazards, idle, needed;           /* needed: their omission is a hazard */
-  uint32_t waits, needed_waits;             /* of semaphores */
+  uint32_t waits, needed_waits;             /* waits for semaphores */
   char text[512];
 } watch_report;
 
 void watch_free(watch_log *log);
 watch_entry *watch_add(watch_log *log, watch_kind kind, uint32_t queue, const char *name);
-void watch_add_use(watch_log *log, watch_use use);    /* of the last entry */
-void watch_add_part(watch_log *log, watch_part part); /* of the last entry */
+void watch_add_use(watch_log *log, watch_use use);    /* adds a use to the last entry */
+void watch_add_part(watch_log *log, watch_part part); /* adds a part to the last entry */
 /* Appends the commands of a recorded buffer, as submitted to `queue`. */
 void watch_append(watch_log *log, const watch_log *commands, uint32_t queue);
 /* Checks the log, and, if it has no hazards and `is_exact`, the log without each of its barriers and memory barriers. */

@@ -43,8 +43,8 @@ typedef enum object_kind { BUFFER, IMAGE, VIEW, SHADER, PIPELINE, SET, COMMANDS,
 typedef struct object {
   object_kind kind;
   uint64_t handle;
-  uint32_t number; /* of a resource or of a view's resource; of a semaphore, its queue */
-  uint64_t size;   /* of a buffer */
+  uint32_t number; /* number of the resource, of the view's resource, or of the semaphore's queue */
+  uint64_t size;   /* bytes of a buffer */
   void *data;      /* owned */
 } object;
 

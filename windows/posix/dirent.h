@@ -4,7 +4,7 @@
 
 #include_next <dirent.h>
 
-/* The entries that `chooses` takes, in the order of `compare`; each is to be freed, and the array. */
+/* Stores the entries for which `chooses` returns nonzero, in the order of `compare`.  The caller frees each entry and the array. */
 int scandir(const char *folder, struct dirent ***out, int (*chooses)(const struct dirent *entry),
             int (*compare)(const struct dirent **a, const struct dirent **b));
 

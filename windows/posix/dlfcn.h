@@ -6,10 +6,10 @@
 #define RTLD_LOCAL 0
 
 typedef struct Dl_info {
-  const char *dli_fname; /* until the next call in this thread */
+  const char *dli_fname; /* valid until the next call of dladdr in this thread */
 } Dl_info;
 
-/* LoadLibrary and GetProcAddress.  Errors are reported by dlerror, without a dialog. */
+/* Call LoadLibrary and GetProcAddress.  dlerror returns the error.  No dialog is shown. */
 void *dlopen(const char *path, int flags);
 void *dlsym(void *library, const char *name);
 const char *dlerror(void);

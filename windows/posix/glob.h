@@ -11,7 +11,7 @@ typedef struct glob_t {
 
 enum { GLOB_NOSPACE = 1, GLOB_NOMATCH = 3 };
 
-/* Sorted by their bytes; what a name begins with may be "C:/" or "C:". */
+/* Stores the matching paths, sorted by bytes.  A pattern may begin with a drive, such as "C:/" or "C:". */
 int glob(const char *pattern, int flags, int (*on_error)(const char *path, int error), glob_t *out);
 void globfree(glob_t *found);
 

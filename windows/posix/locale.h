@@ -4,7 +4,7 @@
 
 #include_next <locale.h>
 
-/* There is "C", of numbers and of this thread, and the one that was before; its name. */
+/* The name of a locale.  Only the numbers of the current thread are affected.  The locale is "C", or the one before uselocale. */
 typedef char *locale_t;
 #define LC_ALL_MASK                 0
 #define LC_NUMERIC_MASK             0

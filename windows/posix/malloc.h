@@ -4,7 +4,7 @@
 
 #include_next <malloc.h>
 
-/* Wishes of another heap's. */
+/* Options of the heap of glibc, which Windows does not have. */
 enum { M_MMAP_THRESHOLD, M_TRIM_THRESHOLD };
 #define mallopt(what, value) ((void)(what), (void)(value))
 

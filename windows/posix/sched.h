@@ -11,7 +11,7 @@ typedef struct cpu_set_t {
 } cpu_set_t;
 #define CPU_COUNT(set) ((set)->count)
 
-/* Of this process, which is 0. */
+/* Stores the number of processors that this process may use.  `process` must be 0. */
 int sched_getaffinity(int process, size_t size, cpu_set_t *out);
 
 #endif

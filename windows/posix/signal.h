@@ -4,7 +4,7 @@
 
 #include_next <signal.h>
 
-/* Numbers that messages know; none is raised. */
+/* Signals that messages can name.  Windows raises none of them. */
 #define SIGKILL 9
 #define SIGBUS  10
 

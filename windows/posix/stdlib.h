@@ -6,7 +6,7 @@
 
 /* Returns the absolute path of an existing file, with slashes.  Does not resolve links. */
 char *realpath(const char *path, char *out);
-/* Always replaces an existing variable. */
+/* Sets an environment variable.  Always replaces an existing one. */
 #define setenv(name, value, replaces) _putenv_s(name, value)
 
 #endif

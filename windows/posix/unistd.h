@@ -6,13 +6,13 @@
 
 enum { _SC_PHYS_PAGES, _SC_PAGESIZE, _SC_NPROCESSORS_ONLN };
 long sysconf(int what);
-/* getpid() in the thread that began the process. */
+/* Returns the thread's id, which is getpid() in the first thread of the process. */
 int gettid(void);
-/* With slashes. */
+/* Stores the current folder, with slashes instead of backslashes. */
 char *vyre_getcwd(char *out, size_t size);
 #define getcwd                    vyre_getcwd
 #define readlink(path, out, size) (-1)
-/* No folder is open (fcntl.h). */
+/* Always fails, because folders are never opened (fcntl.h). */
 #define fchdir(folder) (-1)
 
 #endif

@@ -93,7 +93,7 @@ pgen_atan2(gen *g, reg y, reg x)
 {
   const reg ay = abs64(g, y), ax = abs64(g, x), steep = test64(g, "gt", ay, ax);
   const reg less = pick64(g, steep, ax, ay), more = pick64(g, steep, ay, ax);
-  /* 0 / 0 has the ratio 0, and infinity / infinity the ratio 1 */
+  /* Equal operands have the ratio 1, for infinity / infinity.  For y = 0, `t` replaces the ratio by 0, also for 0 / 0. */
   const reg ratio = pick64(g, test64(g, "eq", less, more), f64_lit(1.0), div64(g, less, more));
   const reg t = pick64(g, test64(g, "eq", ay, f64_lit(0.0)), f64_lit(0.0), ratio);
   const reg flat = atan_of(g, t);

@@ -27,8 +27,8 @@ power_of_2(gen *g, reg n)
   return MAKE64(g, "shl.b64", MAKE64(g, "cvt.s64.s32", MAKE32(g, "add.s32", n, lit(1023))), lit(52));
 }
 
-/* Returns x 2^n, rounded once.  2^n may exceed the range of an f64, so up to two multiplications precede the last one.  If one
- * of them yields a denormal, the next factor is at most 2^-55 and the result is 0.  So nothing is rounded twice. */
+/* Returns x 2^n, rounded once.  2^n may exceed the range of an f64, so up to two multiplications precede the last one.  If such a
+ * multiplication yields a denormal, the next factor is at most 2^-55 and the result is 0.  So nothing is rounded twice. */
 reg
 pgen_ldexp(gen *g, vyre_kind kind, reg x, reg n)
 {
@@ -52,7 +52,7 @@ scale(gen *g, reg x, reg n)
   return mul64(g, mul64(g, mul64(g, x, power), power), power_of_2(g, rest));
 }
 
-/* Returns e^r 2^n for |r| <= ln 2 / 2, by the Taylor series. */
+/* Returns the register of e^r 2^n for |r| <= ln 2 / 2, by the Taylor series of e^r. */
 static reg
 exp_of(gen *g, reg r, reg n)
 {
@@ -127,7 +127,7 @@ reduce(gen *g, reg x, reg *out_exponent)
   return log_of(g, div64(g, sub64(g, m, f64_lit(1.0)), add64(g, m, f64_lit(1.0))));
 }
 
-/* Returns the value, or the logarithm of 0, infinity, a NaN or a negative x. */
+/* Returns the logarithm of x if x is 0, infinity, a NaN or negative.  Returns `value` for any other x. */
 static reg
 log_or(gen *g, reg x, reg value)
 {
@@ -182,7 +182,7 @@ pgen_pow(gen *g, reg x, reg y)
   const reg negative = PRED(g, "setp.lt.s64", x, lit(0));
   const reg minus = pgen_and(g, negative, odd);
   const reg turned = pick64(g, minus, neg64(g, power), power);
-  /* a negative x to a power that is not an integer; infinities count as integers */
+  /* A negative finite x has no power whose exponent is not an integer.  Infinite exponents count as integers. */
   const reg fails =
       pgen_and(g, test64(g, "lt", x, f64_lit(0.0)), pgen_and(g, test64(g, "ne", whole, y), test64(g, "gt", x, f64_lit(-INFINITE))));
   const reg result = pick64(g, fails, lit(UINT64_C(0x7ff8000000000000)), turned);
@@ -213,7 +213,7 @@ reg
 pgen_hyperbolic(gen *g, vyre_opcode op, reg x)
 {
   const reg a = abs64(g, x);
-  const reg root = pgen_exp(g, mul64(g, a, f64_lit(0.5))); /* its square may overflow while half of the square does not */
+  const reg root = pgen_exp(g, mul64(g, a, f64_lit(0.5))); /* root * root = e^a may overflow, but `up` = e^a / 2 does not */
   const reg up = mul64(g, mul64(g, root, f64_lit(0.5)), root);
   const reg down = div64(g, f64_lit(0.25), up);
   const reg cosh = add64(g, up, down);

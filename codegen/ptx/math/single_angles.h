@@ -4,7 +4,7 @@
 
 /* ---- sine, cosine ----------------------------------------------------------------------------------------------------------- */
 
-/* Returns one of four words by number.  Larger numbers select the last. */
+/* Returns the word that `which` selects, counted from 0.  Numbers from 3 on select `last`. */
 static word
 s_choose(machine *g, word which, uint32_t first, uint32_t second, uint32_t third, uint32_t last)
 {
@@ -74,7 +74,7 @@ s_cos_of(machine *g, number square)
   return n_fma(g, square, n_fma(g, square, p, n_lit(g, -0.5f)), n_lit(g, 1.0f));
 }
 
-/* Returns the value, or NaN if x is infinite or a NaN. */
+/* Returns `value`, or NaN if x is infinite or a NaN. */
 static number
 s_of_finite(machine *g, number x, number value)
 {
@@ -151,7 +151,7 @@ s_atan2(machine *g, number y, number x)
   const number ay = n_abs(g, y), ax = n_abs(g, x), zero = n_lit(g, 0.0f);
   const truth steep = n_gt(g, ay, ax);
   const number less = n_pick(g, steep, ax, ay), more = n_pick(g, steep, ay, ax);
-  /* 0 / 0 has the ratio 0, and infinity / infinity the ratio 1 */
+  /* Equal operands have the ratio 1, for infinity / infinity.  For y = 0, the ratio is replaced by 0, also for 0 / 0. */
   const number ratio = n_pick(g, n_eq(g, less, more), n_lit(g, 1.0f), n_div(g, less, more));
   const number flat = s_atan_of(g, n_pick(g, n_eq(g, ay, zero), zero, ratio));
   const number angle = n_pick(g, steep, s_less_than_pi(g, flat, true), flat);

@@ -139,7 +139,7 @@ s_log_sum(machine *g, number f, number e)
   return n_fma(g, e, n_lit(g, SINGLE_LN2_HIGH), n_add(g, f, rest));
 }
 
-/* Returns the value, or the logarithm of 0, infinity, a NaN or a negative x. */
+/* Returns the logarithm of x if x is 0, infinity, a NaN or negative.  Returns `value` for any other x. */
 static number
 s_log_or(machine *g, number x, number value)
 {
@@ -224,15 +224,15 @@ s_pow(machine *g, number x, number y)
   const number power = n_pick(g, n_eq(g, a, one), one, finite);
   const truth minus = t_and(g, w_negative(g, n_word(g, x)), odd);
   const number turned = n_pick(g, minus, n_neg(g, power), power);
-  /* A negative finite x to a power that is not an integer.  Powers of -infinity have limits. */
+  /* A negative finite x has no power whose exponent is not an integer, so the result is NaN.  Powers of -infinity have limits. */
   const truth fails = t_and(g, t_and(g, n_lt(g, x, zero), t_not(g, endless)), t_not(g, whole));
   const number result = n_pick(g, fails, s_bits(g, SINGLE_NAN), turned);
   const number plain = n_pick(g, t_or(g, n_nan(g, x), n_nan(g, y)), n_add(g, x, y), result);
   return n_pick(g, t_or(g, n_eq(g, x, one), n_eq(g, y, zero)), one, plain);
 }
 
-/* Returns 1 divided by the root, rounded once, as the evaluator does.  The error of the first quotient is known to 20 bits.
- * If more bits would decide the rounding, computes in f64. */
+/* Returns 1 / sqrt(x), rounded once, as the evaluator does.  `wrong` is the error of the first quotient, exact to about 20 bits.
+ * If these bits do not determine the rounding, computes the result in f64. */
 static number
 s_rsqrt(machine *g, number x)
 {
@@ -250,7 +250,7 @@ s_rsqrt(machine *g, number x)
 
 /* ---- hyperbolic functions --------------------------------------------------------------------------------------------------- */
 
-/* Returns x + x^3 p, where p is a polynomial of x^2. */
+/* Returns x + x^3 p.  `square` is x^2, and `p` is the value of a polynomial of x^2. */
 static number
 s_odd(machine *g, number x, number square, number p)
 {

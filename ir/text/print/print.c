@@ -244,12 +244,13 @@ text_put_operand(text_printer *t, uint32_t row)
   }
 }
 
-/* Prints the parts of a tuple. Rests that are printed inline are flattened; if `all`, every rest is. */
+/* Prints the parts of a tuple. A tuple of more than three parts has the remaining parts in a tuple row, its rest. If `all` is not
+ * set, a rest that is not printed inline is printed as one operand. */
 void
 text_put_parts(text_printer *t, uint32_t tuple, bool all)
 {
   const vyre_view *v = t->view;
-  uint32_t left = v->rows; /* stops at a cycle of rests */
+  uint32_t left = v->rows; /* limits the walk, because tuples of an invalid module may form a cycle */
   for (uint32_t row = tuple; left; left--) {
     uint32_t count = VYRE_TUPLE_COUNT(v->imm[row]);
     if (row != tuple)

@@ -34,7 +34,7 @@ typedef struct text_printer {
   uint32_t workgroup; /* a workgroup row whose operands are not yet printed, or 0 */
 
   uint32_t type_count;
-  uint32_t *type_names; /* by type id - 256: the offset of a used struct's name in `names` */
+  uint32_t *type_names; /* by type id - VYRE_FIRST_TYPE: the offset in `names` of the name of a used struct */
   uint8_t *type_bits;
   vyre_bytes names;
   text_scalars scalars;

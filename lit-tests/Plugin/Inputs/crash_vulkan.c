@@ -19,7 +19,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instan
 
 static PFN_vkGetDeviceProcAddr real_device;
 static PFN_vkCreateComputePipelines real_pipelines;
-static int made; /* pipelines */
+static int made; /* number of compute pipelines made so far */
 
 static void *
 crash(void *unused)
@@ -44,7 +44,7 @@ end(const char *by)
     pthread_join(thread, NULL);
 }
 
-/* Returns whether no process has crashed before.  Creates `file`, if there is one. */
+/* Returns whether no process has created `file` before, and creates the file.  Returns 1 if `file` is NULL. */
 static int
 is_first(const char *file)
 {

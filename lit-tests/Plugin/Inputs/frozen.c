@@ -32,7 +32,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     host->count(ctx, "multiplications", host->param(ctx, "each"));
     *out = VYRE_CHANGED;
   }
-  /* The map also has elements for the new rows. */
+  /* The map must have an element for each row, also for the new rows. */
   if (*out == VYRE_CHANGED)
     host->forward(module, fwd);
   return VYRE_OK;

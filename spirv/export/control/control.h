@@ -24,8 +24,8 @@ void vyre_spv_unreachable(vyre_spv *s);
 /* ---- demote.c ---- */
 
 enum { VYRE_SPV_PHI_WORDS = 3, VYRE_SPV_EDGE_WORDS = 2, VYRE_SPV_GET_WORDS = 4, VYRE_SPV_SET_WORDS = 3 };
-/* A vyre_join_filter: counts the words of the phi that the join may become.  Returns false for a var whose phis have too many
- * words. */
+/* A vyre_join_filter.  Adds the words of the phi that the join may become to a count.  Returns false for a var whose phis have too
+ * many words. */
 bool vyre_spv_count_join(void *writer, uint32_t var, uint32_t row, uint32_t edges);
 /* After the count: marks the vars whose phis have too many words, and clears all other data of the program's rows.  Returns false
  * if there are no such vars. */
@@ -60,7 +60,7 @@ void vyre_spv_debug_lost_sets(vyre_spv *s, uint32_t row, uint32_t arm);
 
 /* Opens a construct that jumps can leave.  Returns NULL if out of memory.  The pointer is valid until the next call. */
 vyre_spv_scope *vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind);
-/* From here on, code in the innermost scope does not dominate all jumps out of the scope. */
+/* Records that from here on, code in the innermost scope does not dominate all jumps out of the scope. */
 void vyre_spv_begin_branches(vyre_spv *s);
 
 /* An edge to a block, in a list:
@@ -78,13 +78,14 @@ typedef struct vyre_spv_merge {
   uint32_t known; /* smaller ids dominate all of the edges */
   uint32_t to, through;
 } vyre_spv_merge;
-/* Writes the phis that the joins need at the block's start.  Returns the index of the joins' values in `carried`. */
+/* Writes the phis that the joins need at the block's start, for an edge from the block to the joins.  Returns the index of the
+ * joins' values in `carried`. */
 uint32_t vyre_spv_collect_joins(vyre_spv *s, const vyre_spv_merge *merge);
-/* The same for the joins of the block itself. */
+/* Writes the phis of the joins of `row` at the current block, and sets the joins' ids. */
 void vyre_spv_merge_joins(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row);
 /* Returns whether the first arm of the `if` brings true, which equals its condition there, to a join after the `if`. */
 bool vyre_spv_passes_condition(vyre_spv *s, uint32_t row);
-/* Returns a phi of whether the edge belongs to the target. */
+/* Returns the id of a bool phi: whether the executed edge leads to the target. */
 uint32_t vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target);
 
 /* Begins the phis of a loop's header, and returns their word in `code`.  vyre_spv_patch_phis adds the back edge from the current

@@ -323,8 +323,8 @@ value_of_edge(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
   return id_on_edge(s, edge, source_of(s, part_of(s, join, edge[EDGE_FROM], part)));
 }
 
-/* The same, also for edges of `through`, a construct with a tail that ends with `to`.  They bring the values of the tail's region,
- * which may include the join after `through`. */
+/* As value_of_edge, also for edges to m->through, a construct with a tail that ends with m->to.  Edges to m->through bring the
+ * values of the tail's region, which may include the join after m->through. */
 static uint32_t
 merged_value(vyre_spv *s, const vyre_spv_merge *m, const uint32_t *edge, uint32_t join, uint32_t *part)
 {

@@ -73,7 +73,7 @@ operand(vyre_spv *s, char kind, uint32_t word)
   }
 }
 
-/* Writes a kept instruction, with the output's ids. */
+/* Writes a debug instruction that was kept from the input.  Replaces its ids by those of the output. */
 static void
 write(vyre_spv *s, const uint32_t *words)
 {

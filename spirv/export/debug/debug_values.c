@@ -42,7 +42,7 @@ holds_variable(const vyre_spv *s, uint32_t row)
   return vyre_spv_opcode(s, row) == VYRE_OP_var || vyre_spv_opcode(s, row) == VYRE_OP_buffer;
 }
 
-/* Marks the variable, and the variables of which it is a part, as lost. */
+/* Marks the variable as lost, and all variables that contain it. */
 static void
 mark_lost(vyre_spv *s, vyre_scope variable)
 {

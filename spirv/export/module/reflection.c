@@ -47,7 +47,7 @@ find_entry(vyre_spv *s, const char *name)
   return 0;
 }
 
-/* Returns the id of the instruction set of that name, and declares a new set. */
+/* Returns the id of the extended instruction set with that name.  Declares the set if it is new. */
 static uint32_t
 find_set(vyre_spv *s, const char *name)
 {

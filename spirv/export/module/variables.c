@@ -104,7 +104,8 @@ is_uniform_layout(const vyre_spv *s, vyre_type_id type)
   return true;
 }
 
-/* Checks text only, because SPIR-V may rely on a feature that it does not declare. */
+/* Rejects a uniform buffer whose layout needs a feature of Vulkan, if the module is from text.  Modules from SPIR-V are not
+ * checked, because SPIR-V does not declare the feature. */
 static void
 check_uniform(vyre_spv *s, uint32_t row)
 {

@@ -229,7 +229,7 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
   struct vyre_spv_interned *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
   const uint32_t id = it ? it->id : 0;
   if (fresh && count + 2 > 0xffff)
-    vyre_spv_fail(s, "a constant or type of %zu parts, SPIR-V allows 65532", count);
+    vyre_spv_fail(s, "a constant or type has %zu parts, but SPIR-V allows at most 65532", count);
   uint32_t *words = fresh ? vyre_spv_reserve(s, &s->globals, count + 2) : NULL;
   if (words) {
     *words++ = (uint32_t)(count + 2) << 16 | opcode;

@@ -106,9 +106,10 @@ three_of(vyre_kind kind)
   return power_of_two(kind, 1) | UINT64_C(1) << (kind == VYRE_F16 ? 9 : kind == VYRE_F32 ? 22 : 51);
 }
 
-/* min(-0, +0) is -0 and max(-0, +0) is +0: of two zeros, the result is the bitwise or (min) or and (max).  Zeros are recognized by
- * their bits, because a device may compare denormals as zeros, whose combined bits equal neither operand.  In a program that
- * flushes denormals, operands that compare equal are combined, and a product with 1 flushes the result. */
+/* Writes min or max.  min(-0, +0) is -0 and max(-0, +0) is +0, so for two zeros the result is the bitwise or (min) or and (max).
+ * Zeros are recognized by their bits.  A comparison is not enough, because a device may compare denormals as zeros, and the
+ * combined bits of two denormals equal neither operand.  In a program that flushes denormals, operands that compare equal are
+ * combined, and a product with 1 flushes the result. */
 static uint32_t
 float_minmax(const operation *g, uint32_t a, uint32_t b, bool max)
 {

@@ -278,7 +278,7 @@ write_input(vyre_spv *s, uint32_t row, uint32_t type, uint32_t class_)
     vyre_spv_instruction(s, &s->globals, SpvOpVariable, variable, 3);
     vyre_spv_describe(s, row, id);
   }
-  vyre_spv_push(s, &s->interface, id); /* in all SPIR-V versions */
+  vyre_spv_push(s, &s->interface, id); /* every SPIR-V version lists these variables */
   s->id[row - s->base] = id;
 }
 

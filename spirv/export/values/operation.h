@@ -1,4 +1,4 @@
-/* Builds rows from several instructions of their operands' type, for guards.c and expand.c.
+/* Writes a row as several instructions that compute with the type of the row's operands, for guards.c and expand.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_SPIRV_OPERATION_H

@@ -288,7 +288,7 @@ flow_next_phi(const import *m, uint32_t at)
   return at;
 }
 
-/* Returns the literal of a row that is known on the current edge: the condition that decides the edge, or its negation. */
+/* Returns a literal for the condition that decides the current edge, or for its negation.  Returns other rows unchanged. */
 static uint32_t
 resolve_decided(import *m, uint32_t row)
 {

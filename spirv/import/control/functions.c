@@ -84,7 +84,7 @@ set_call_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
       row = locals_read(m, of->result + k);
     else if (of->returned != NONE)
       row = *AT(uint32_t, m->leaves, of->returned + k);
-    else /* it never returns, so the rows after it are unreachable */
+    else /* the function never returns, so the rows after the call are unreachable */
       row = import_zero(m, type_id, k);
     *AT(uint32_t, m->leaves, first + k) = row;
   }

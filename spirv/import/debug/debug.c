@@ -16,7 +16,7 @@ import_is_nonsemantic(const import *m, const uint32_t *words)
          m->ids[words[3]].value >= 2;
 }
 
-/* Returns the number of an instruction of the set with at least `count` words, or UINT32_MAX. */
+/* Returns the number of an instruction of NonSemantic.Shader.DebugInfo.100, or UINT32_MAX for other instructions. */
 static uint32_t
 number_of(const import *m, const uint32_t *words)
 {
@@ -95,7 +95,7 @@ import_keep_debug(import *m, const uint32_t *words, uint32_t count)
 {
   const uint32_t number = number_of(m, words);
   if (number == UINT32_MAX || (number >= VYRE_DEBUG_INLINED_AT && number <= VYRE_DEBUG_EXPRESSION && number != VYRE_DEBUG_LOCAL))
-    return; /* they are used by scopes and values */
+    return; /* not kept: the scopes and values of rows are made from these instructions */
   if (number == VYRE_DEBUG_GLOBAL && !is_of_memory(m, words, count))
     import_drop(m, "private variables and built-ins of " VYRE_DEBUG_SET);
   else if (keep(m, words, count - 5))

@@ -349,7 +349,7 @@ import_debug_value(import *m, const uint32_t *words)
   m->stored = m->view->rows;
 }
 
-/* ---- at the end: marking rows ---- */
+/* ---- marking rows with their variables, at the end of the import ---- */
 
 static bool
 has_line(const import *m, uint32_t row)
@@ -419,7 +419,7 @@ static row_position
 position_of(const import *m, const debug_variable *v, uint32_t row)
 {
   row_position s = {0, 0};
-  if (v->writes < 2 && !is_in_loop(m, row)) /* in a loop, even a single value differs in each iteration */
+  if (v->writes < 2 && !is_in_loop(m, row)) /* a single value needs no position, except in a loop */
     return s;
   s.order = *AT(uint32_t, m->debug_order, row);
   s.depth = 1 + vyre_row_depth(m->view, row);

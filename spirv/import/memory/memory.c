@@ -341,7 +341,7 @@ import_is_plain_path(const pointer *p)
   return p->base == BASE_BUFFER && !p->has_column;
 }
 
-/* Copies if both pointers lead to buffers of one type with the same layout. */
+/* Copies the pointee if both pointers lead to buffers, and both have the same type and layout.  Sets *out_done if it did. */
 static bool
 try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *out_done)
 {

@@ -312,8 +312,8 @@ make_global(import *m, uint32_t id)
   return p != NULL;
 }
 
-/* Makes a function or private variable: values, or a buffer if it is dynamically indexed or large.  A variable that always holds
- * one constant is a constant buffer. */
+/* Makes a function or private variable.  The variable becomes values, or a buffer if it is dynamically indexed or large.  A
+ * variable that always holds one constant becomes a constant buffer. */
 static bool
 make_variable(import *m, uint32_t id, uint32_t initializer)
 {

@@ -258,7 +258,7 @@ size_component(import *m, uint32_t k)
   uint32_t id = m->workgroup_size;
   const id_info *info = import_id(m, id);
   if (!info || info->kind != ID_CONSTANT) {
-    import_uncovered(m, "WorkgroupSize %u is not a constant", id);
+    import_uncovered(m, "id %u has the decoration WorkgroupSize, but is not a constant", id);
     return 0;
   }
   const uint32_t *words = m->words + info->def;
@@ -427,7 +427,7 @@ read_all(import *m, const void *data, size_t size)
 {
   if (!set_words(m, data, size) || !read_header(m))
     return;
-  vyre_module_reserve(m->module, m->word_count * 4); /* sixteen rows per instruction of about four words, without inlining */
+  vyre_module_reserve(m->module, m->word_count * 4); /* estimate: sixteen rows per instruction of about four words, no inlining */
   if (!make_ids(m) || !add_input(m))
     return;
   import_find_compute(m);

@@ -183,7 +183,8 @@ is_needed(const import *m, uint32_t at)
   return id < m->bound && (m->marks[id] & NEEDED);
 }
 
-/* Walks backwards, because most declarations precede their uses; pointers may be used before. */
+/* Keeps the declarations that kept instructions need.  Walks backwards, because most declarations precede their uses.  Walks again
+ * until nothing changes, because a forward pointer is used before its declaration. */
 static bool
 mark_declarations(stages *s)
 {

@@ -207,7 +207,7 @@ construct_value(import *m, uint32_t id, const uint32_t *args, uint32_t count)
   return row && !failed(m);
 }
 
-/* Makes a constant in the current program. */
+/* Makes the constant `id` in the current program. */
 static bool
 make_constant(import *m, uint32_t id)
 {

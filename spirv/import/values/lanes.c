@@ -83,11 +83,11 @@ split_set(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
   vyre_row_kill(m->module, (vyre_row){row});
 }
 
-/* Returns the variables of a leaf's lanes, which are made at the leaf's first use.  `vars` has four for each leaf. */
+/* Returns the variables of a leaf's lanes.  Makes them at the leaf's first use.  `vars` has four variables for each leaf. */
 static const vyre_row *
 vars_of(import *m, list *vars, leaf *l)
 {
-  if (l->edge == 0) { /* unused now, because searches have ended */
+  if (l->edge == 0) { /* searches, which also use `edge`, have ended; now it is 1 + the index of the leaf's variables */
     l->edge = vars->count / 4 + 1;
     vyre_row *made = list_add(m, vars, sizeof(vyre_row), 4);
     for (uint32_t k = 0; made && k < VYRE_TYPE_LANES(l->type); k++) {

@@ -13,7 +13,7 @@ typedef enum op_form {
   OP_CONVERT, /* reads the operand as `read`, writes `write`, then casts the result */
   OP_BITCAST,
   OP_SCALE,  /* a vector or matrix times a scalar */
-  OP_REDUCE, /* a bool from a bool vector */
+  OP_REDUCE, /* a bool from a bool vector: any or all */
   OP_DOT,
   OP_INT_DOT, /* with an accumulator if there are three operands */
   OP_PAIR,    /* a struct of two results */
@@ -339,7 +339,7 @@ may_read(const operation *o, vyre_kind kind)
   return !o->read || vyre_class_has((vyre_class)classes[o->read], kind);
 }
 
-/* Translates the common case, one or two operands of the op's and the result's type.  Returns 0 if it is another case. */
+/* Translates an operation with one or two operands whose type is that of the op and of the result.  Returns 0 in other cases. */
 static inline uint32_t
 plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a, uint32_t b)
 {
@@ -352,7 +352,7 @@ plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a,
   return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
 }
 
-/* Does the same as plain() for operands that are visible in the current region.  Returns false if it is another case. */
+/* Does the same as plain() for operands that are visible in the current region.  Returns false in other cases. */
 static inline bool
 plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
 {

@@ -171,7 +171,7 @@ typedef struct cuda_kernel_node {
 #define CUDA_SYM(name, parameters) typedef cuda_result cuda_function_##name parameters;
 #include "symbols.def"
 
-/* The functions by name. */
+/* Pointers to the functions, by name. */
 typedef struct cuda_api {
 #define CUDA_SYM(name, parameters) cuda_function_##name *name;
 #include "symbols.def"

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Address space without access, for which memory is committed from its start on.  Nothing else is mapped here. */
+/* Reserves address space, for which mprotect commits memory from the start on.  Mapping files is not supported. */
 #define PROT_NONE     0
 #define PROT_READ     1
 #define PROT_WRITE    2

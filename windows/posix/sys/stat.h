@@ -2,12 +2,12 @@
 #ifndef VYRE_WINDOWS_SYS_STAT_H
 #define VYRE_WINDOWS_SYS_STAT_H
 
-#include <sys/types.h> /* the types of the members */
+#include <sys/types.h> /* types of the struct's members */
 #include_next <sys/stat.h>
 
 #include <stdint.h>
 
-/* The used members, with the file's identity, which Microsoft's struct lacks. */
+/* The members that vyre uses.  Microsoft's struct lacks the identity of the file (st_dev, st_ino). */
 struct vyre_stat {
   dev_t st_dev;
   ino_t st_ino;
@@ -20,7 +20,7 @@ int vyre_mkdir(const char *path);
 #undef stat
 #define stat              vyre_stat
 #define mkdir(path, mode) vyre_mkdir(path)
-/* The system follows links, and no file is reported as a link. */
+/* Windows follows links itself, so no file is reported as a link. */
 #define lstat         vyre_stat
 #define S_ISLNK(mode) (((mode)&0) != 0)
 

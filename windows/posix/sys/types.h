@@ -4,7 +4,7 @@
 
 #include_next <sys/types.h>
 
-/* Wide enough for the identity of a file. */
+/* Windows identifies a file by 64 bits. */
 #define ino_t unsigned long long
 
 #endif

@@ -25,7 +25,7 @@
 
 enum {
   SIM_MOST_DEVICES = 8,
-  SIM_STREAMS = 64, /* in a context at once, with the default stream */
+  SIM_STREAMS = 64, /* most streams in a context at once, including the default stream */
   SIM_LABEL = 64,   /* bytes of a name in messages */
   SIM_STACK = 16,   /* most contexts that a thread can push */
   SIM_LEGACY = 0,   /* place of the default stream, whose handle is 0 */
@@ -64,18 +64,18 @@ void sim_object_hide(void *object);
 /* Returns the object of a handle. If the handle is invalid or of another context than the current one, reports that and returns
  * NULL. */
 void *sim_object_get(sim_kind kind, const void *handle);
-/* The same for objects of any context. */
+/* Returns the object of a handle in any context. If the handle is invalid, reports that and returns NULL. */
 void *sim_object_get_any(sim_kind kind, const void *handle);
-/* Returns the object, or NULL without a message. */
+/* Returns the object with that id, or NULL. Reports nothing. */
 void *sim_object_find(sim_kind kind, uint64_t id);
-/* Calls `visit` with each object of that kind and context. `visit` may free it and objects of other kinds. */
+/* Calls `visit` with each object of that kind and context. `visit` may free the object and objects of other kinds. */
 void sim_object_each(sim_kind kind, const sim_context *context, void (*visit)(void *object));
 static inline void *
 sim_handle(const void *object)
 {
   return (void *)(uintptr_t)((const sim_object *)object)->id; /* NOLINT(performance-no-int-to-ptr): a number */
 }
-/* Name and number of an object for messages: "stream" and 3. */
+/* Return the name and the number of an object for messages, such as "stream" and 3. */
 const char *sim_kind_name(sim_kind kind);
 static inline unsigned
 sim_number(const void *object)
@@ -103,7 +103,7 @@ typedef struct sim_memory {
   uint64_t size;
   uint8_t *bytes; /* the device's mapping; for registered memory, the host's */
   uint8_t *host;  /* the host's mapping of pinned or registered memory */
-  void *pages;    /* of pinned memory: the host's mapping with its guard pages */
+  void *pages;    /* for pinned memory: the host's mapping with its guard pages */
   size_t page_bytes;
   bool is_mapped, is_portable, is_const, is_in_table;
   _Atomic bool is_freed;
@@ -302,11 +302,11 @@ void sim_wait_threads(sim_context *context);
 
 struct sim_event {
   sim_object object;
-  uint32_t references; /* of the handle and of each pending record */
+  uint32_t references; /* one for the handle, and one for each pending record */
   bool has_time;
   uint64_t record, done;       /* numbers of the last submitted and the last finished record, or 0 */
-  sim_clock clock;             /* of the last submitted record */
-  uint64_t time;               /* of the last finished record, in nanoseconds */
+  sim_clock clock;             /* clock of the last submitted record */
+  uint64_t time;               /* nanoseconds at the last finished record */
   sim_capture *capture;        /* counted reference: the capture in which the event was recorded, or NULL */
   uint32_t *nodes, node_count; /* owned: indices of the capture's nodes that the event stands for */
 };
@@ -326,7 +326,7 @@ struct sim_function {
 
 struct sim_module {
   sim_object object;
-  uint32_t references; /* of the handle and of each launch */
+  uint32_t references; /* one for the handle, and one for each launch */
   bool is_unloaded;
   ptx_module *ptx;
   sim_function *functions; /* owned */
@@ -357,7 +357,7 @@ cuda_result sim_ptx_compile(const char *text, const sim_jit *jit, ptx_module **o
 /* Makes the work of a launch: checks the launch and copies its parameters. */
 cuda_result sim_launch_work(cuda_function function, const unsigned int grid[3], const unsigned int block[3],
                             unsigned int dynamic_shared, void **parameters, void **extra, bool is_cooperative, sim_work **out);
-/* Runs a kernel without the lock, and records its uses. */
+/* Runs a kernel as graph node `node`, without sim.lock. Records the memory that the kernel uses in `uses`. */
 cuda_result sim_launch_run(sim_context *context, const sim_work *work, sim_uses *uses, uint32_t node);
 
 /* ---- graphs: graph.c, capture.c ---------------------------------------------------------------------------- */
@@ -422,7 +422,7 @@ struct sim_context {
   sim_stream *legacy; /* the default stream */
   uint32_t threads;
   sim_clock host; /* operations for which the host has waited */
-  sim_uses *uses; /* of finished operations */
+  sim_uses *uses; /* uses by finished operations */
   sim_watch *watches;
   uint32_t stream_count;
   sim_map *map; /* or NULL until the next launch */
@@ -446,9 +446,9 @@ typedef struct sim_device {
 } sim_device;
 
 bool sim_device_fill(uint32_t sm, sim_device *out); /* false if the architecture is unknown */
-/* Returns the number of such blocks that a multiprocessor holds at once, or 0 if none fits. `registers` is for each thread. */
+/* Returns the number of such blocks that a multiprocessor holds at once, or 0 if none fits. `registers` is per thread. */
 uint32_t sim_blocks(const sim_device *device, uint32_t registers, uint64_t threads, uint64_t shared);
-/* Returns the number of warps that a multiprocessor, or a block, can have by its registers. */
+/* Returns the number of warps for which a multiprocessor has registers, also the limit for a block. `registers` is per thread. */
 uint32_t sim_most_warps(const sim_device *device, uint32_t registers);
 
 /* ---- global state: state.c, messages.c, error.c ------------------------------------------------------- */

@@ -28,8 +28,10 @@ check_sizes(const sim_function *function, const unsigned grid[3], const unsigned
                         function->info.required[i]);
   }
   const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-  if (threads > 1024 || (function->info.most_threads && threads > function->info.most_threads))
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: a block has too many threads, %llu", name, (unsigned long long)threads);
+  const uint32_t most = function->info.most_threads && function->info.most_threads < 1024 ? function->info.most_threads : 1024;
+  if (threads > most)
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: a block has %llu threads, but at most %u are allowed", name,
+                      (unsigned long long)threads, most);
   return CUDA_OK;
 }
 

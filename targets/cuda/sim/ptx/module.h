@@ -53,7 +53,7 @@ typedef enum ptx_action {
   PTX_DO_RETURN,
   PTX_DO_EXIT,
   PTX_DO_TRAP,
-  PTX_DO_BARRIER, /* a barrier of the block */
+  PTX_DO_BARRIER, /* an arrival at a barrier of the block */
   PTX_DO_WARP,    /* a .sync instruction of lanes of a warp */
   PTX_DO_ACTIVE,
   PTX_DO_FENCE,

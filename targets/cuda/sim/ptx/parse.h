@@ -120,7 +120,7 @@ bool ptx_next(ptx_parser *parser);
 bool ptx_is_sign(const ptx_parser *parser, char sign);
 bool ptx_is_word(const ptx_parser *parser, const char *word);
 bool ptx_token_is(const ptx_token *token, const char *text);
-/* Skips the sign if it is the current token. Returns false if it is not, or after an error in the next token. */
+/* Skips the current token if it is that sign. Returns false if it is another token, or if reading the next token fails. */
 bool ptx_accept_sign(ptx_parser *parser, char sign);
 bool ptx_expect_sign(ptx_parser *parser, char sign);
 bool ptx_expect_name(ptx_parser *parser, ptx_token *out);

@@ -59,8 +59,8 @@ typedef struct ptx_warp {
   uint32_t store_count[PTX_WARP];
   ptx_pending stores[PTX_WARP][PTX_PENDING];
   uint32_t spins;           /* mask of lanes in an endless loop, while the launch is watched */
-  uint32_t seen[PTX_WARP];  /* backward branches since the watch began */
-  uint64_t state[PTX_WARP]; /* hash of the lane's state at one of them */
+  uint32_t seen[PTX_WARP];  /* backward branches of the lane since the watch began */
+  uint64_t state[PTX_WARP]; /* hash of the lane's state at one of these branches */
 } ptx_warp;
 
 typedef struct ptx_barrier {

@@ -40,7 +40,7 @@ static bool
 report(ptx_bundle *b, uint32_t lane, uint64_t offset, const ptx_touch *earlier, const char *what, const char *other)
 {
   return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_RACE, PTX_SHARED_START + offset,
-                  "the thread %s a byte that thread %u %s in line %u, with no barrier between", what, earlier->thread, other,
+                  "the thread %s a byte that thread %u %s in line %u, and no barrier is between them", what, earlier->thread, other,
                   earlier->line);
 }
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"
 
-enum { QUIET = 1 << 18 }; /* ticks without a change before lanes are watched */
+enum { QUIET = 1 << 18 }; /* ticks without a change of memory before lanes are watched */
 
 static uint64_t
 state_of(const ptx_bundle *b, uint32_t lane)

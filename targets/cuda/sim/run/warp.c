@@ -218,7 +218,7 @@ end_lanes(ptx_bundle *b, uint32_t lanes)
   return ptx_leave_barriers(b->machine, b->warp->block) && (!b->warp->at_sync || ptx_retry_syncs(b->machine, b->warp));
 }
 
-/* Returns lanes from their function. Ends lanes that are in the kernel's own function. */
+/* Executes `ret` for the lanes of the bundle. Lanes in the kernel's own function end. Returns false after a fault. */
 static bool
 return_lanes(ptx_bundle *b)
 {

@@ -1,7 +1,8 @@
 /* Weak accesses to device memory, which may be delayed.
  *
  * A weak store may be delayed until its lane releases, waits at a barrier, ends, or accesses the bytes. A weak load may return a
- * value that the block read earlier, until a lane of the block acquires in a larger scope. Each launch draws whether it does so.
+ * value that the block read earlier, until a lane of the block acquires in a scope larger than the block. Each launch
+ * randomly decides whether its accesses are weak.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "targets/cuda/sim/run/machine.h"

@@ -1,4 +1,4 @@
-/* Stands in front of base/files/paths.h.
+/* Replaces base/files/paths.h on Windows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BASE_FILES_PATHS_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* "/a", "C:/a". */
+/* Returns whether the path is absolute or begins with a drive, such as "/a" or "C:/a". */
 static inline bool
 path_is_whole(const char *path)
 {
