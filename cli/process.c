@@ -209,7 +209,8 @@ process_run_passes(const process *p, vyre_module *module, vyre_report *report, v
                                 .driver = p->driver,
                                 .path = path,
                                 .words = from ? &from->words : NULL,
-                                .messages = diagnostics}};
+                                .messages = diagnostics,
+                                .shows_glsl = o->html_glsl}};
   const vyre_pipeline_options options = {
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_select : NULL,
       .wants_user = &runs,

@@ -136,6 +136,8 @@ options_check(const tool_options *o)
 {
   if (o->stats_file && !o->stats)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file needs -stats\nFix: add -stats");
+  if (o->html_glsl && !o->html)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-html-glsl needs -html\nFix: add -html=FILE, or write the output with -emit=glsl");
   if (o->device_stats && !o->html)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-device-stats needs -html\n"
                                        "Fix: add -html=FILE, or print the figures of a file with vyre-run -device-stats");

@@ -33,8 +33,8 @@ typedef struct tool_options {
       *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *variants_file,
       *glsl_version, *hlsl_model, *msl_version, *msl_platform, *words, *variable, *print_spirv, *print_name, *help;
   option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* pass_timeout in seconds, 0 without a limit */
-  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, spirv_tools, spirv_tools_copied, spirv_tools_after, bind,
-      inputs;
+  name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, spirv_tools, spirv_tools_copied,
+      spirv_tools_after, bind, inputs;
   option_glsl glsl;
   option_device on;
   option_texts responses;
@@ -52,7 +52,7 @@ typedef struct tool_options {
   bool in_place, freeze_spec, is_verbose, prints_warnings, hides_warnings, forbids_warnings;
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
       phases, no_fuse, isolate, trust_reproducer, denies_files, debug, debug_info, debug_source, strip, exact_floats, watch,
-      list_inputs, version, compile_only, no_output, short_messages;
+      list_inputs, version, compile_only, no_output, short_messages, html_glsl;
 } tool_options;
 
 /* Parses and checks the command line.  Borrows argv.  Returns USAGE for a wrong command line.  `origins` are those of option_table,

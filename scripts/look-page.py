@@ -113,6 +113,7 @@ class Browser:
 
 
 HEADING, ROWS, PICKED = "document.querySelector('main h2').textContent", "document.querySelectorAll('[role=option]').length", "document.querySelector('[aria-selected=true]')"
+IR, GLSL = "document.querySelector('main .pair div:first-child pre')", "document.querySelector('main .pair div:last-child pre')"
 FOCUS = "document.activeElement.id"
 wrong = []
 
@@ -137,12 +138,13 @@ def by_keys(b, data):
     same("an input that failed", [line[5] for line in table[1:]].count("failed"), sum(bool(given["error"]) for given in data["inputs"]))
     b.press("j")
     same("the start", b.see(HEADING), "at the start")
-    same("the text at the start", b.see("[...document.querySelectorAll('pre .l')].map(l => l.textContent).join('\\n')"), first["items"][0]["text"].rstrip("\n"))
+    same("the text at the start", b.see(f"[...{IR}.querySelectorAll('.l')].map(l => l.textContent).join('\\n')"), first["items"][0]["text"].rstrip("\n"))
+    same("the GLSL at the start", b.see(f"[...{GLSL}.querySelectorAll('.l')].map(l => l.textContent).join('\\n')"), first["items"][0]["glsl"].removesuffix("\n"))
     for item in changed:
         b.press("n")
         same("n", b.see(HEADING), f"run {item['run']}: {item['pass']}")
-        same(f"the diff of run {item['run']}", b.see("[...document.querySelectorAll('pre .l')].map(l => l.textContent).join('\\n')"), item["diff"].rstrip("\n"))
-        marked = b.see("['add', 'del'].map(kind => document.querySelectorAll('pre .' + kind).length)")
+        same(f"the diff of run {item['run']}", b.see(f"[...{IR}.querySelectorAll('.l')].map(l => l.textContent).join('\\n')"), item["diff"].rstrip("\n"))
+        marked = b.see(f"['add', 'del'].map(kind => {IR}.querySelectorAll('.' + kind).length)")
         lines = item["diff"].split("\n")
         same(f"its lines in colours", marked, [sum(line[:1] == mark for line in lines) for mark in "+-"])
         same("one is selected, told to who cannot see it, and in view",
@@ -152,7 +154,7 @@ def by_keys(b, data):
     marked, words = 0, set()
     for _ in changed:
         b.press("n")
-        marked += b.see("document.querySelectorAll('pre .renumbered').length")
+        marked += b.see(f"{IR}.querySelectorAll('.renumbered').length")
         words |= set(b.see("['op', 'name', 'type', 'number'].filter(kind => document.querySelector('pre .l .' + kind))"))
     same("words in colours", sorted(words), ["name", "number", "op", "type"])
     same("lines in which only numbers differ are marked, and explained", [marked > 0, b.see("document.querySelectorAll('main .legend').length")], [True, 1])
@@ -280,7 +282,7 @@ def make_page(build, folder):
     bad.write_text("program @bad workgroup(1, 1, 1) {\n  store %nowhere[0u32], 1u32\n}\n")
     page = folder / "page.html"
     shaders = [str(source / "examples/shaders" / name) for name in ("particles.comp", "saxpy.comp")]
-    made = subprocess.run([f"{build}/bin/vyre-passmgr", "-O", f"-html={page}", "-device-stats=cuda", "-device=sim", *shaders, str(bad), f"-outdir={folder}/out"],
+    made = subprocess.run([f"{build}/bin/vyre-passmgr", "-O", f"-html={page}", "-html-glsl", "-device-stats=cuda", "-device=sim", *shaders, str(bad), f"-outdir={folder}/out"],
                           capture_output=True, text=True)
     if made.returncode != 1:
         raise SystemExit(f"vyre-passmgr: {made.returncode}\n{made.stderr}")

@@ -3,6 +3,8 @@
 
 #include "base/json.h"
 #include "cli/options/console.h"
+#include "cli/report/diff.h"
+#include "vyre/cross.h"
 #include "vyre/io.h"
 #include "vyre/ir.h"
 
@@ -119,6 +121,44 @@ print_comparison(pager *p, const vyre_module *module, vyre_bytes *out)
   return refuse(p, status);
 }
 
+/* ---- GLSL ---------------------------------------------------------------------------------------------------------------- */
+
+/* Appends the module as GLSL, or the reason for which SPIRV-Cross does not write it. */
+static vyre_status
+write_glsl(const pager *p, const vyre_module *module, vyre_bytes *out)
+{
+  vyre_bytes words = {0};
+  vyre_status status = vyre_spirv_write(module, 0, NULL, &words);
+  if (!status)
+    status = vyre_cross_write(words.data, words.size, p->path, NULL, out);
+  vyre_bytes_free(&words);
+  if (!status || vyre_status_is_out_of_memory(status))
+    return status;
+  out->size = 0;
+  vyre_status printed =
+      vyre_bytes_printf(out, "// no GLSL: %.*s\n", (int)strcspn(vyre_status_text(status), "\n"), vyre_status_text(status));
+  vyre_status_free(status);
+  return printed;
+}
+
+/* Adds the GLSL of the module: the lines that changed since the last GLSL if `is_diff`, otherwise all of them. */
+static vyre_status
+add_glsl(pager *p, const vyre_module *module, bool is_diff)
+{
+  vyre_bytes text = {0}, lines = {0};
+  if (!p->shows_glsl)
+    return VYRE_OK;
+  vyre_status status = write_glsl(p, module, &text);
+  if (!status && is_diff)
+    status = diff_lines(p->glsl.data, text.data, DIFF_GLSL, &lines);
+  if (!status)
+    status = vyre_json_member(", ", "glsl", !is_diff ? text.data : lines.size ? lines.data : "", p->out);
+  vyre_bytes_free(&lines);
+  vyre_bytes_free(&p->glsl);
+  p->glsl = text;
+  return status;
+}
+
 /* ---- runs ---------------------------------------------------------------------------------------------------------------- */
 
 /* Appends the figures, if any, and ends the item. */
@@ -144,6 +184,8 @@ add_run(pager *p, const vyre_observation *at, const char *lines, uint64_t ns)
                                at->run, ns, vyre_module_view(at->module)->rows - 1, at->changed ? "true" : "false");
   if (!status && at->changed)
     status = vyre_json_member(", ", "diff", lines, p->out);
+  if (!status && at->changed)
+    status = add_glsl(p, at->module, true);
   if (!status)
     status = end_item(p->out, &figures);
   vyre_bytes_free(&figures);
@@ -165,6 +207,8 @@ add_start(pager *p, const vyre_observation *at, const char *text)
     status = vyre_json_member(", ", "text", text, p->out);
   if (!status)
     status = vyre_bytes_printf(p->out, ", \"rows\": %" PRIu32, vyre_module_view(at->module)->rows - 1);
+  if (!status)
+    status = add_glsl(p, at->module, false);
   if (!status)
     status = end_item(p->out, &figures);
   vyre_bytes_free(&figures);
@@ -188,8 +232,11 @@ pager_end(pager *p, const vyre_module *module, const char *text)
     status = begin_item(p->out, "end");
   if (!status && text)
     status = vyre_json_member(", ", "text", text, p->out);
+  if (!status && text && module)
+    status = add_glsl(p, module, false);
   if (!status && text)
     status = end_item(p->out, &figures);
+  vyre_bytes_free(&p->glsl);
   subjects_free(p->given);
   p->given = NULL;
   vyre_bytes_free(&figures);

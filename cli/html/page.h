@@ -1,5 +1,5 @@
 /* The page of -html, which shows the pipeline run by run: changes, time, rows and messages.  With -device-stats it also shows the
- * driver's figures for the input, for the module after each run, and for the output.
+ * driver's figures for the input, for the module after each run, and for the output, and with -html-glsl these as GLSL.
  *
  * Only this header is visible to the rest of the command line.
  *
@@ -24,6 +24,8 @@ typedef struct pager {
   const char *path;          /* the input's path, borrowed */
   const vyre_bytes *words;   /* the input's own SPIR-V, for the driver; borrowed */
   vyre_diagnostics messages; /* receive the reason if the driver refuses the input */
+  bool shows_glsl;           /* whether the page has the module as GLSL at each change */
+  vyre_bytes glsl;           /* the last GLSL, or the reason for which there is none, owned */
   struct subjects *given;    /* the kernels of the input, owned */
 } pager;
 

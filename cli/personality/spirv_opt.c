@@ -1,8 +1,8 @@
 /* The personality of spirv-opt (SPIRV-Tools).
  *
  * Flags of which vyre has a pass become its pipeline.  SPIRV-Tools itself executes all other flags (-spirv-tools): those before the
- * first pass of vyre on the input, and the others on the output.  For modules that vyre copies, such as graphics shaders, it executes
- * the flags of vyre's pipeline, too.  As spirv-opt does, SPIRV-Tools validates the input.
+ * first pass of vyre on the input, and the others on the output.  For modules that vyre copies, such as graphics shaders, it
+ * executes the flags of vyre's pipeline, too.  As spirv-opt does, SPIRV-Tools validates the input.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "personality.h"

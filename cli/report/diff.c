@@ -39,35 +39,60 @@ same(const char *a, const char *b)
   return length == strcspn(b, "\n") && memcmp(a, b, length) == 0;
 }
 
-/* Returns the length of a value's number, "%12", at the start of the text, or 0 if there is none.  *out is the number. */
+/* A line that is read, and the character before the number of a value. */
+typedef struct reader {
+  const char *line, *at;
+  diff_language language;
+} reader;
+
+/* Returns the length of a value's number, "%12", at the reader's place, or 0 if there is none.  *out is the number. */
 static size_t
-read_number(const char *text, uint32_t *out)
+read_number(const reader *r, uint32_t *out)
 {
+  const char *text = r->at;
   size_t length = 1;
   uint64_t number = 0;
-  if (text[0] != '%' || !isdigit((unsigned char)text[1]))
+  if (text[0] != (char)r->language || !isdigit((unsigned char)text[1]) ||
+      (text > r->line && (isalnum((unsigned char)text[-1]) || text[-1] == '_')))
     return 0;
   for (; isdigit((unsigned char)text[length]) && number < UINT32_MAX / 16; length++)
     number = number * 10 + (uint64_t)(text[length] - '0');
   *out = (uint32_t)number;
-  return isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.' ? 0 : length;
+  const bool is_name =
+      isalnum((unsigned char)text[length]) || text[length] == '_' || (r->language == DIFF_IR && text[length] == '.');
+  return is_name ? 0 : length;
+}
+
+/* Returns whether the line defines the value whose number of `length` bytes is at the reader's place. */
+static bool
+is_definition(const reader *r, size_t length)
+{
+  const char *before = r->at, *after = r->at + length;
+  if (r->language == DIFF_IR)
+    return strspn(r->line, " ") == (size_t)(r->at - r->line) && strncmp(after, " =", 2) == 0;
+  while (before > r->line && before[-1] == ' ')
+    before--;
+  const bool is_typed = before < r->at && before > r->line && isalnum((unsigned char)before[-1]);
+  const bool is_returned = before - r->line >= 6 && strncmp(before - 6, "return", 6) == 0;
+  return is_typed && !is_returned && (*after == ';' || *after == '[' || strncmp(after, " =", 2) == 0);
 }
 
 /* Returns whether the lines are equal apart from the numbers of values. */
 static bool
-same_shape(const char *a, const char *b)
+same_shape(const char *line_a, const char *line_b, diff_language language)
 {
+  reader a = {line_a, line_a, language}, b = {line_b, line_b, language};
   for (uint32_t number;;) {
-    const size_t in_a = read_number(a, &number), in_b = read_number(b, &number);
+    const size_t in_a = read_number(&a, &number), in_b = read_number(&b, &number);
     if ((in_a == 0) != (in_b == 0))
       return false;
-    const bool ends_a = !*a || *a == '\n', ends_b = !*b || *b == '\n';
+    const bool ends_a = !*a.at || *a.at == '\n', ends_b = !*b.at || *b.at == '\n';
     if (ends_a || ends_b)
       return ends_a && ends_b;
-    if (!in_a && *a != *b)
+    if (!in_a && *a.at != *b.at)
       return false;
-    a += in_a ? in_a : 1;
-    b += in_b ? in_b : 1;
+    a.at += in_a ? in_a : 1;
+    b.at += in_b ? in_b : 1;
   }
 }
 
@@ -98,20 +123,19 @@ renumber(renumbering *r, uint32_t old, uint32_t now)
 /* Returns whether the lines, which have one shape, use the same values, and records the value that they define.  Sets *failed if
  * memory runs out. */
 static bool
-same_values(const char *a, const char *b, renumbering *r, bool *failed)
+same_values(const char *line_a, const char *line_b, diff_language language, renumbering *r, bool *failed)
 {
-  const char *first = a + strspn(a, " ");
+  reader a = {line_a, line_a, language}, b = {line_b, line_b, language};
   bool is_same = true;
   uint32_t old, now;
-  while (*a && *a != '\n' && !*failed) {
-    const size_t in_a = read_number(a, &old), in_b = read_number(b, &now);
-    const bool defines = in_a && a == first && strncmp(a + in_a, " =", 2) == 0;
-    if (defines)
+  while (*a.at && *a.at != '\n' && !*failed) {
+    const size_t in_a = read_number(&a, &old), in_b = read_number(&b, &now);
+    if (in_a && is_definition(&a, in_a))
       *failed = !renumber(r, old, now);
     else if (in_a && number_now(r, old) != now)
       is_same = false;
-    a += in_a ? in_a : 1;
-    b += in_b ? in_b : 1;
+    a.at += in_a ? in_a : 1;
+    b.at += in_b ? in_b : 1;
   }
   return is_same;
 }
@@ -119,12 +143,12 @@ same_values(const char *a, const char *b, renumbering *r, bool *failed)
 /* Determines for each line whether a line of the same shape remains.  length[i][k] is the length of the longest common subsequence
  * of the lines from i and from k on.  Returns false if memory runs out. */
 static bool
-mark(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
+mark(const lines *a, const lines *b, diff_language language, bool *keeps_a, bool *keeps_b)
 {
   uint32_t first = 0, last_a = a->count, last_b = b->count;
-  for (; first < a->count && first < b->count && same_shape(a->at[first], b->at[first]); first++)
+  for (; first < a->count && first < b->count && same_shape(a->at[first], b->at[first], language); first++)
     keeps_a[first] = keeps_b[first] = true;
-  while (last_a > first && last_b > first && same_shape(a->at[last_a - 1], b->at[last_b - 1]))
+  while (last_a > first && last_b > first && same_shape(a->at[last_a - 1], b->at[last_b - 1], language))
     keeps_a[--last_a] = keeps_b[--last_b] = true;
   const uint32_t n = last_a - first, m = last_b - first;
   const uint64_t cells = ((uint64_t)n + 1) * (m + 1);
@@ -134,11 +158,11 @@ mark(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
 #define LENGTH(i, k) length[(size_t)(i) * (m + 1) + (k)]
   for (uint32_t i = n; i-- > 0;)
     for (uint32_t k = m; k-- > 0;)
-      LENGTH(i, k) = same_shape(a->at[first + i], b->at[first + k]) ? LENGTH(i + 1, k + 1) + 1
-                     : LENGTH(i + 1, k) > LENGTH(i, k + 1)          ? LENGTH(i + 1, k)
-                                                                    : LENGTH(i, k + 1);
+      LENGTH(i, k) = same_shape(a->at[first + i], b->at[first + k], language) ? LENGTH(i + 1, k + 1) + 1
+                     : LENGTH(i + 1, k) > LENGTH(i, k + 1)                    ? LENGTH(i + 1, k)
+                                                                              : LENGTH(i, k + 1);
   for (uint32_t i = 0, k = 0; i < n && k < m;) {
-    if (same_shape(a->at[first + i], b->at[first + k]))
+    if (same_shape(a->at[first + i], b->at[first + k], language))
       keeps_a[first + i++] = keeps_b[first + k++] = true;
     else if (LENGTH(i + 1, k) >= LENGTH(i, k + 1))
       i++;
@@ -152,7 +176,7 @@ mark(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
 
 /* Keeps only the pairs of lines that use the same values.  Returns false if memory runs out. */
 static bool
-compare_values(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
+compare_values(const lines *a, const lines *b, diff_language language, bool *keeps_a, bool *keeps_b)
 {
   renumbering r = {0};
   bool failed = false;
@@ -162,7 +186,7 @@ compare_values(const lines *a, const lines *b, bool *keeps_a, bool *keeps_b)
     } else if (!keeps_b[k]) {
       k++;
     } else {
-      if (!same_values(a->at[i], b->at[k], &r, &failed))
+      if (!same_values(a->at[i], b->at[k], language, &r, &failed))
         keeps_a[i] = keeps_b[k] = false;
       i++;
       k++;
@@ -213,13 +237,14 @@ print_marked(const lines *a, const lines *b, const bool *keeps_a, const bool *ke
 }
 
 vyre_status
-diff_lines(const char *was, const char *is, vyre_bytes *out)
+diff_lines(const char *was, const char *is, diff_language language, vyre_bytes *out)
 {
   lines a = {0}, b = {0};
   const bool is_split = split(was, &a) && split(is, &b);
   bool *keeps_a = calloc(a.count + 1, 1), *keeps_b = calloc(b.count + 1, 1);
   vyre_status status = VYRE_OK;
-  if (!is_split || !keeps_a || !keeps_b || !mark(&a, &b, keeps_a, keeps_b) || !compare_values(&a, &b, keeps_a, keeps_b))
+  if (!is_split || !keeps_a || !keeps_b || !mark(&a, &b, language, keeps_a, keeps_b) ||
+      !compare_values(&a, &b, language, keeps_a, keeps_b))
     status = VYRE_OUT_OF_MEMORY("to compare texts");
   else
     status = print_marked(&a, &b, keeps_a, keeps_b, out);

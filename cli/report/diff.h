@@ -8,8 +8,10 @@
 
 /* Appends the changes from `was` to `is`: "-" before removed and "+" before added lines, three unchanged lines around them, and
  * "@@ -LINE +LINE @@" before each group.  A line of the IR in which only the numbers of unnamed values (%12) differ, because rows
- * before them were added or removed, is unchanged; it begins with "~" instead of a blank.  If the texts differ too much, all lines
- * between the first and the last difference count as removed and added. */
-VYRE_MUST_USE vyre_status diff_lines(const char *was, const char *is, vyre_bytes *out);
+ * before them were added or removed, is unchanged; it begins with "~" instead of a blank.  In GLSL of SPIRV-Cross these values are
+ * variables such as _12.  If the texts differ too much, all lines between the first and the last difference count as removed and
+ * added. */
+typedef enum diff_language { DIFF_IR = '%', DIFF_GLSL = '_' } diff_language;
+VYRE_MUST_USE vyre_status diff_lines(const char *was, const char *is, diff_language language, vyre_bytes *out);
 
 #endif

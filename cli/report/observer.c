@@ -223,7 +223,7 @@ observe_text(observer *l, const vyre_observation *at, uint64_t ns)
   if (!status)
     status = vyre_bytes_append(&text, "", 0); /* never NULL */
   if (!status && shows && has_shown)
-    status = diff_lines(l->shown.data, text.data, &lines);
+    status = diff_lines(l->shown.data, text.data, DIFF_IR, &lines);
   if (!status && prints)
     status = print_banner(l, at);
   if (!status && says)

@@ -220,7 +220,7 @@ class Judge:
                     if (failed := self.failing_lit(tree, lit)):
                         return failed
                     lit = []
-                if tree.test(test, 30 * self.limit(test), processor=self.limit(test))[0] != 0:
+                if tree.test(test, self.patience([test]), processor=self.limit(test))[0] != 0:
                     return test
             if lit and (failed := self.failing_lit(tree, lit)):
                 return failed
@@ -230,9 +230,13 @@ class Judge:
         """Returns the test's limit of CPU seconds, for mutants that loop.  Wall time would depend on the load of the machine."""
         return int(max(20, 10 * self.coverage.known[test]["seconds"]))
 
+    def patience(self, tests):
+        """Returns the seconds after which the tests are killed: a mutant may wait forever, and the machine be busy."""
+        return 60 + sum(5 + 20 * self.coverage.known[test]["seconds"] for test in tests)
+
     def failing_lit(self, tree, tests):
         limit = max(self.limit(test) for test in tests)
-        code, log = tree.lit([test[4:] for test in tests], "-j1", "--max-failures=1", limit=30 * limit * len(tests), processor=limit)
+        code, log = tree.lit([test[4:] for test in tests], "-j1", "--max-failures=1", limit=self.patience(tests), processor=limit)
         if code == 0:
             return None
         match = re.search(r"^(?:FAIL|TIMEOUT|UNRESOLVED): \S+ :: (\S+)", log, re.M)

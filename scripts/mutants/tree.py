@@ -11,6 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
+BUILD_SECONDS = 120  # of processor time, for each process of a build
 FUZZ = "fuzz"  # the name of the test that runs vyre-fuzz
 FUZZ_PROGRAMS = 2000
 
@@ -135,8 +136,8 @@ class Tree:
         return self.build_again()
 
     def build_again(self):
-        """Builds the targets of the last build()."""
-        return self.run(["ninja", "-C", "b", *self.built], 1200)
+        """Builds the targets of the last build().  A mutant of a program that the build runs may loop."""
+        return self.run(["ninja", "-C", "b", *self.built], 1200, processor=BUILD_SECONDS)
 
     def lit(self, files, *options, **limits):
         cache = (self.path / "b" / "CMakeCache.txt").read_text()
