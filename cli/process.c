@@ -172,6 +172,7 @@ process_read_input(const process *p, vyre_module *module, work *w, source *from)
   from->glsl.words = &from->words;
   from->words.size = 0;
   vyre_module_set_growth(module, (uint32_t)p->options->max_growth.value);
+  vyre_module_set_keeps_vectors(module, p->options->keep_vectors);
   vyre_status status = read_file(p, w, from);
   if (!status)
     status = vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,

@@ -26,9 +26,10 @@ static vyre_status
 add_level(const char *value, void *fields)
 {
   tool_options *o = fields;
-  const char *pipeline;
-  VYRE_TRY(level_parse(value, &pipeline));
-  return vyre_bytes_printf(&o->others, "%s%s", o->others.size ? "," : "", pipeline);
+  level given;
+  VYRE_TRY(level_parse(value, &given));
+  o->keep_vectors |= given.keeps_vectors;
+  return vyre_bytes_printf(&o->others, "%s%s", o->others.size ? "," : "", given.pipeline);
 }
 
 /* Parses -as after the first argument, where it has no effect any more. */
@@ -219,6 +220,12 @@ static const option_row options[] = {
      NULL,
      "keep source lines, functions, blocks, calls, types and variables as NonSemantic.Shader.DebugInfo.100"},
     {.name = "gVS", OPTION_FLAG, AT(debug_source), NULL, "the same as -gV, with the source text"},
+    {.name = "keep-vectors",
+     OPTION_FLAG,
+     AT(keep_vectors),
+     NULL,
+     "keep a vector that loops or branches change in one piece when SPIR-V is read: smaller output, fewer optimizations",
+     OPTION_SAFE | OPTION_KEPT},
     {.name = "max-growth",
      OPTION_NUMBER,
      AT(max_growth),

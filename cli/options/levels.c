@@ -4,29 +4,32 @@
 #include "levels.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+static const level levels[] = {
+    {"-O0", "default<O0>", false}, {"-O1", "default<O1>", false}, {"-O2", "default<O2>", false},
+    {"-O3", "default<O3>", false}, {"-Os", "default<O2>", true},
+};
 
 vyre_status
-level_parse(const char *text, const char **out_pipeline)
+level_parse(const char *text, level *out)
 {
-  const char *level = text + (text[0] == '-' && text[1] == 'O');
-  level += level[0] == 'O';
-  *out_pipeline = NULL;
-  if (level[0] && !level[1])
-    *out_pipeline = level[0] == '0'                      ? "default<O0>"
-                    : level[0] == '1'                    ? "default<O1>"
-                    : level[0] == '3'                    ? "default<O3>"
-                    : level[0] == '2' || level[0] == 's' ? "default<O2>"
-                                                         : NULL;
-  return *out_pipeline
+  const char *name = text + (text[0] == '-' && text[1] == 'O');
+  name += name[0] == 'O';
+  *out = (level){0};
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (strcmp(name, levels[i].option + 2) == 0)
+      *out = levels[i];
+  return out->option
              ? VYRE_OK
              : VYRE_ERROR(VYRE_CODE_USAGE,
-                          "the level of optimization is O0, O1, O2, O3 or Os, not 'O%.100s'\nFix: use one of these levels", level);
+                          "the level of optimization is O0, O1, O2, O3 or Os, not 'O%.100s'\nFix: use one of these levels", name);
 }
 
 vyre_status
-level_of_environment(const char **out_pipeline)
+level_of_environment(level *out)
 {
   const char *text = getenv("VYRE_OPT");
-  *out_pipeline = NULL;
-  return text && text[0] ? vyre_status_note(level_parse(text, out_pipeline), "from the environment variable VYRE_OPT") : VYRE_OK;
+  *out = (level){0};
+  return text && text[0] ? vyre_status_note(level_parse(text, out), "from the environment variable VYRE_OPT") : VYRE_OK;
 }

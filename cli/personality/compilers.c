@@ -29,6 +29,8 @@ vyre_status
 compilers_optimize(personality_line *line, const char *level, bool strips)
 {
   VYRE_TRY(personality_add(line, "-passes=default<O2>"));
+  if (strcmp(level, "-Os") == 0)
+    VYRE_TRY(personality_add(line, "-keep-vectors"));
   VYRE_TRY(personality_add(line, "-spirv-tools-copied=--skip-validation"));
   if (strips) {
     VYRE_TRY(personality_add(line, "-strip"));

@@ -55,9 +55,8 @@ personality_find(const personality_line *line, const char *prefix)
   return NULL;
 }
 
-/* Adds the options of a row, each with the value in place of {}. */
-static vyre_status
-add_options(personality_line *line, const foreign_flag *flag, const char *value)
+vyre_status
+personality_add_options(personality_line *line, const foreign_flag *flag, const char *value)
 {
   for (const char *at = flag->text; *at;) {
     const int length = (int)strcspn(at, " ");
@@ -166,7 +165,7 @@ parse_argument(personality_line *line, const char *argument)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s of %s is not supported: %s\nFix: leave it out", flag->name, line->as->name, flag->text);
   line->flag = flag->name;
   vyre_status status = flag->parse                   ? flag->parse(line, flag, value)
-                       : flag->state == FOREIGN_DONE ? add_options(line, flag, value)
+                       : flag->state == FOREIGN_DONE ? personality_add_options(line, flag, value)
                                                      : VYRE_OK;
   line->flag = NULL;
   return status;
@@ -226,10 +225,12 @@ finish(personality_line *line)
   if (line->as->finish)
     VYRE_TRY(line->as->finish(line));
   if (line->passes.size == 0 && !line->level_is_given) {
-    const char *pipeline;
-    VYRE_TRY(level_of_environment(&pipeline));
-    if (pipeline && strcmp(pipeline, "default<O0>") != 0)
-      VYRE_TRY(personality_add(line, "-passes=%s", pipeline));
+    level given;
+    VYRE_TRY(level_of_environment(&given));
+    if (given.pipeline && strcmp(given.pipeline, "default<O0>") != 0)
+      VYRE_TRY(personality_add(line, "-passes=%s", given.pipeline));
+    if (given.keeps_vectors)
+      VYRE_TRY(personality_add(line, "-keep-vectors"));
   }
   if (line->passes.size) {
     vyre_bytes option = {0};

@@ -93,6 +93,8 @@ VYRE_MUST_USE vyre_status personality_parse(personality_line *line, int argc, ch
 const char *personality_next(personality_line *line);
 /* Adds an input. */
 VYRE_MUST_USE vyre_status personality_add_input(personality_line *line, const char *name);
+/* Adds the options in the text of a row, each with the value in place of {}. */
+VYRE_MUST_USE vyre_status personality_add_options(personality_line *line, const foreign_flag *flag, const char *value);
 /* Adds an option of vyre-passmgr, formatted.  "-passes=..." appends to the pipeline. */
 VYRE_MUST_USE vyre_status personality_add(personality_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the first added option that begins with `prefix`, or NULL. */

@@ -28,7 +28,7 @@ static vyre_status
 add_replaced_pass(personality_line *line, const foreign_flag *flag, const char *value)
 {
   (void)value;
-  VYRE_TRY(personality_add(line, "%s", flag->text));
+  VYRE_TRY(personality_add_options(line, flag, NULL));
   return personality_add(line, "-spirv-tools-copied=%s", flag->name);
 }
 

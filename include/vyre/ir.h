@@ -52,6 +52,11 @@ void vyre_module_clear(vyre_module *module);
 #define VYRE_MODULE_GROWTH 8u
 void vyre_module_set_growth(vyre_module *module, uint32_t times);
 uint32_t vyre_module_growth(const vyre_module *module);
+/* Whether a vector that loops or branches change stays one `var` when SPIR-V is read into this module. Otherwise it becomes a `var`
+ * for each lane, so that passes and drivers optimize the lanes separately, with more instructions. The default is false, and
+ * vyre_module_clear keeps the value. */
+void vyre_module_set_keeps_vectors(vyre_module *module, bool keeps);
+bool vyre_module_keeps_vectors(const vyre_module *module);
 /* Returns the columns. The view lives as long as the module. */
 const vyre_view *vyre_module_view(const vyre_module *module);
 const vyre_allocator *vyre_module_allocator(const vyre_module *module);

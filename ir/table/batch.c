@@ -467,6 +467,7 @@ vyre_batch_add_part(vyre_batch *batch, const vyre_module *module, vyre_row first
   if (!right)
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "rows %u to %u of a module cannot be added to a batch as a part", first.id, end.id);
   batch->module->growth = module->growth;
+  batch->module->keeps_vectors = module->keeps_vectors;
   return add_entry(batch, module, first.id, end.id, true) ? VYRE_OK : vyre_module_status(batch->module);
 }
 

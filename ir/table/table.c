@@ -361,6 +361,18 @@ vyre_module_growth(const vyre_module *module)
   return module->growth;
 }
 
+void
+vyre_module_set_keeps_vectors(vyre_module *module, bool keeps)
+{
+  module->keeps_vectors = keeps;
+}
+
+bool
+vyre_module_keeps_vectors(const vyre_module *module)
+{
+  return module->keeps_vectors;
+}
+
 const vyre_view *
 vyre_module_view(const vyre_module *module)
 {
@@ -437,6 +449,7 @@ vyre_module_clone(const vyre_module *module, vyre_module **out)
   VYRE_TRY(vyre_module_create(&module->allocator, module->max_rows, &copy));
   vyre_status status = copy_module(module, copy) ? vyre_module_seal(copy, NULL) : vyre_module_status(copy);
   copy->growth = module->growth;
+  copy->keeps_vectors = module->keeps_vectors;
   if (status) {
     vyre_module_destroy(copy);
     return vyre_status_note(status, "while copying a module");
@@ -453,6 +466,8 @@ vyre_module_swap(vyre_module *a, vyre_module *b)
   *b = was;
   b->max_rows = a->max_rows;
   b->growth = a->growth;
+  b->keeps_vectors = a->keeps_vectors;
   a->max_rows = was.max_rows;
   a->growth = was.growth;
+  a->keeps_vectors = was.keeps_vectors;
 }

@@ -119,6 +119,7 @@ struct vyre_module {
   uint32_t room; /* rows that fit into the reserved part of every column */
   bool building; /* not sealed since it was empty or reserved: columns may move, as no pass holds their addresses */
   uint32_t growth;
+  bool keeps_vectors;
   bool failed;
   bool rows_failed; /* failed at max_rows, or at `room` while columns may not move */
   char fault[200];  /* the message of an invalid edit, or "" */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 typedef struct wrap_options {
-  const char *level; /* the pipeline of -O */
+  level level; /* of -O */
   const char *passes, *help;
   bool is_verbose, version;
   name_list inputs;
@@ -24,9 +24,9 @@ typedef struct wrap_options {
 } wrap_options;
 
 static vyre_status
-set_level(const char *level, void *fields)
+set_level(const char *text, void *fields)
 {
-  return level_parse(level, &((wrap_options *)fields)->level);
+  return level_parse(text, &((wrap_options *)fields)->level);
 }
 
 #define AT(field) offsetof(wrap_options, field)
@@ -84,19 +84,20 @@ find_optimizer(char path[PATH_MAX])
 
 typedef struct optimizer {
   char path[PATH_MAX];
-  char passes[PATH_MAX]; /* "-passes=..." */
+  char passes[PATH_MAX]; /* "-O2" or "-passes=..." */
   bool is_verbose;
 } optimizer;
 
 static vyre_status
 prepare(const wrap_options *o, optimizer *out)
 {
-  const char *pipeline = o->passes ? o->passes : o->level;
-  if (!pipeline)
-    VYRE_TRY(level_of_environment(&pipeline));
+  level given = o->level;
+  if (!o->passes && !given.option)
+    VYRE_TRY(level_of_environment(&given));
   out->is_verbose = o->is_verbose;
   find_optimizer(out->path);
-  const int length = snprintf(out->passes, sizeof out->passes, "-passes=%s", pipeline ? pipeline : "default<O2>");
+  const int length = o->passes ? snprintf(out->passes, sizeof out->passes, "-passes=%s", o->passes)
+                               : snprintf(out->passes, sizeof out->passes, "%s", given.option ? given.option : "-O2");
   return (size_t)length < sizeof out->passes
              ? VYRE_OK
              : VYRE_ERROR(VYRE_CODE_USAGE, "-passes is longer than %d characters\nFix: write it into a file, and use -passes=@FILE",

@@ -331,7 +331,8 @@ locals_finish(import *m)
   bool carries = false;
   for (uint32_t k = 0; k < m->wanted.count && !failed(m); k++) {
     leaf *l = leaf_at(m, *AT(uint32_t, m->wanted, k));
-    l->carried = l->gets && vyre_kind_is_scalar(VYRE_TYPE_KIND(l->type)) && VYRE_TYPE_LANES(l->type) > 1;
+    l->carried = l->gets && vyre_kind_is_scalar(VYRE_TYPE_KIND(l->type)) && VYRE_TYPE_LANES(l->type) > 1 &&
+                 !vyre_module_keeps_vectors(m->module);
     carries |= l->carried;
     if (l->gets && !l->carried)
       make_var(m, l);
