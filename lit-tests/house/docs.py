@@ -146,7 +146,7 @@ def tables_of(rows):
     """Returns the tables of a document for these rows, one for each state.  Neighbouring flags with equal texts share a row."""
     lines = []
     for state, heading in (("DONE", "effect, or the options of vyre-passmgr"), ("WITHOUT_EFFECT", "without effect, because"), ("REFUSED", "refused, because")):
-        group = [(flag, f"`{text}`" if state == "DONE" and function == "NULL" else text) for flag, _, is_in, text, function in rows if is_in == state]
+        group = [(flag, f"`{text}`" if state == "DONE" and function in ("NULL", "add_replaced_pass") else text) for flag, _, is_in, text, function in rows if is_in == state]
         lines += ["", f"| flag | {heading} |", "| --- | --- |"] if group else []
         while group:
             text, names = group[0][1].replace("|", "\\|"), []
