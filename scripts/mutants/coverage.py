@@ -174,13 +174,16 @@ class Coverage:
                 yield int(match.group(2), 16), file, int(match.group(1))
 
     def tests_of(self, file, first, last):
-        """Returns the tests that run a line from `first` to `last`, each with its seconds and the share of the file's lines that it runs."""
+        """Returns (test, seconds, share of the file's lines that it runs) of the tests that run one of those lines or a line beside them.
+
+        An optimizing compiler attributes code to a neighboring line.  So neighbors count, but little.
+        """
         mask, code, result = (2 << last) - (1 << first), self.code.get(file, 0), []
-        if code & mask == 0:  # none of the lines has code, such as a label's: use the nearest lines with code
-            above, below = code & ((1 << first) - 1), code >> last
-            mask = (1 << above.bit_length() - 1 if above else 0) | (below & -below) << last
+        above, below = code & ((1 << first) - 1), code >> last + 1
+        near = (1 << above.bit_length() - 1 if above else 0) | (below & -below) << last + 1
         for test, entry in self.known.items():
             bits = int(entry["lines"].get(file, "0"), 16)
-            if bits & mask:
-                result.append((test, entry["seconds"], bin(bits).count("1") / bin(code).count("1")))
+            if bits & (mask | near):
+                share = bin(bits).count("1") / bin(code).count("1")
+                result.append((test, entry["seconds"], share if bits & mask else share / 1000))
         return result

@@ -52,6 +52,9 @@ static const struct {
   const char *text, *message;
 } kept[] = {
     {MODULE ENTRY "%long = OpTypeInt 128 0\n", "OpTypeInt at word 27: 128 bits are not supported"},
+    {MODULE ENTRY TYPES "%pp = OpTypePointer Private %uint\n%var = OpVariable %pp Private\n"
+                        "%sum = OpSpecConstantOp %uint IAdd %var %u1\n" MAIN END,
+     " is not a constant"},
     {MODULE ENTRY "%quad = OpTypeFloat 128\n", "OpTypeFloat at word 27: 128 bits are not supported"},
     {BODY("%r = OpExtInst %float %glsl InterpolateAtCentroid %f1\n"), "function 76 of GLSL.std.450 is not supported"},
     {MODULE ENTRY TYPES "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
