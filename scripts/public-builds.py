@@ -66,7 +66,7 @@ PROJECTS = {
         "github.com/KhronosGroup/Vulkan-ValidationLayers", "73c5cbe4d2d9", "layer", "Python", ("glslangValidator",),
         ("python3 scripts/generate_spirv.py --glslang $TOOLS/glslangValidator",)),
     "Vulkan": Project(
-        "github.com/SaschaWillems/Vulkan", "b82ee755c5b8", "samples", "Python", ("glslangValidator",),
+        "github.com/SaschaWillems/Vulkan", "9c8e787f96af", "samples", "Python", ("glslangValidator",),
         ("cd shaders/glsl && python3 compileshaders.py",)),
     "vkQuake": Project(
         "github.com/Novum/vkQuake", "46e5e6dd5e47", "engine", "make", ("glslangValidator", "spirv-opt"),
