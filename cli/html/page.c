@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "figures.h"
 
+#include "base/diff.h"
 #include "base/json.h"
 #include "cli/options/console.h"
-#include "cli/report/diff.h"
 #include "vyre/cross.h"
 #include "vyre/io.h"
 #include "vyre/ir.h"

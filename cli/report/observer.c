@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observer.h"
 
-#include "diff.h"
 #include "base/clock.h"
+#include "base/diff.h"
 #include "base/files/paths.h"
-#include "cli/process.h"
 #include "base/files/same_file.h"
+#include "cli/process.h"
 
 #include "vyre/ir.h"
 #include "vyre/text.h"

@@ -1,8 +1,8 @@
 /* Differences of texts, by lines.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VYRE_CLI_REPORT_DIFF_H
-#define VYRE_CLI_REPORT_DIFF_H
+#ifndef VYRE_BASE_DIFF_H
+#define VYRE_BASE_DIFF_H
 
 #include "vyre/status.h"
 
