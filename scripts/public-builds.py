@@ -5,7 +5,8 @@
 Each project is built three times: with the tools of this machine (original), with vyre under the tools' names (vyre), and the same with
 VYRE_OPT=O2 (O2).  The projects' files are not changed.  The SPIR-V modules are taken from all files that a build writes, also from
 headers in C.  For each build: modules, invalid ones (spirv-val), bytes, instructions, wall and processor time, and the answers of
-configure probes.  For compute modules of the O2 build: how many passes changed, and a driver's figures (bench-drivers).
+configure probes.  For compute modules of the O2 build: how many passes changed, and a driver's figures (bench-drivers).  At the end:
+the bytes of the original compute modules after `spirv-opt -Os` and after `vyre-passmgr -Os`.
 
 usage: public-builds.py [options] FOLDER [PROJECT...]     FOLDER/PROJECT is a checkout, with submodules; -l lists the projects
 """
@@ -193,6 +194,18 @@ def is_valid(options, module):
     return subprocess.run(["spirv-val", path], capture_output=True, check=False).returncode == 0
 
 
+def smallest(options, module):
+    """Returns the bytes of a module after `spirv-opt -Os` and after `vyre-passmgr -Os`, or None if one of them fails."""
+    path, sizes = options.work / "module.spv", []
+    path.write_bytes(module)
+    for program in ("spirv-opt", options.bin / "vyre-passmgr"):
+        out = options.work / "smallest.spv"
+        if subprocess.run([program, "-Os", path, "-o", out], capture_output=True, check=False).returncode != 0:
+            return None
+        sizes.append(out.stat().st_size)
+    return sizes
+
+
 def drivers():
     """Returns bench/bench-drivers as a module."""
     loader = importlib.machinery.SourceFileLoader("bench_drivers", str(ROOT / "bench" / "bench-drivers"))
@@ -239,6 +252,8 @@ def measure(options, name, project):
     compute = [file for file, module in original.items() if is_compute(module) and file in optimized]
     row["compute"] = len(compute)
     row["unchanged"] = [file for file in compute if optimized[file] == original[file]]
+    sizes = [size for size in (smallest(options, original[file]) for file in compute) if size]
+    row["Os"] = {"modules": len(sizes), "spirv-opt": sum(size[0] for size in sizes), "vyre": sum(size[1] for size in sizes)}
     if not options.no_driver:
         row["driver"] = driver_sums(options, [(original[file], optimized[file]) for file in compute if optimized[file] != original[file]])
     return row
@@ -292,6 +307,8 @@ def main():
             options.json.write_text(json.dumps(rows, indent=1))
     compute, unchanged = sum(row["compute"] for row in rows), sum(len(row["unchanged"]) for row in rows)
     print(f"\nO2 changed {compute - unchanged} of {compute} compute modules.")
+    modules, theirs, ours = (sum(row["Os"][key] for row in rows) for key in ("modules", "spirv-opt", "vyre"))
+    print(f"-Os: {modules} compute modules, {theirs} bytes by spirv-opt, {ours} bytes by vyre.")
     failed = [row["project"] for row in rows if row["missing"] or len(row["builds"]["O2"]["invalid"]) > len(row["builds"]["original"]["invalid"])]
     for name in failed:
         print(f"error: {name}: a module is missing or invalid", file=sys.stderr)
