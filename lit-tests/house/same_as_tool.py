@@ -35,9 +35,9 @@ def modules(source, scratch, all_of_them):
     texts, step = [], 1 if all_of_them else 4
     for name, text in SHADERS.items():
         (scratch / name).write_text(text)
-    for number, path in enumerate([*(scratch / name for name in SHADERS), *sorted((source / "examples/shaders").glob("*.comp"))][::step]):
+    for path in [*(scratch / name for name in SHADERS), *sorted((source / "examples/shaders").glob("*.comp"))][::step]:
         for env in ("vulkan1.0", "vulkan1.2", "vulkan1.3") if all_of_them else ("vulkan1.1",):
-            texts.append(scratch / f"{number}-{env}.spv")
+            texts.append(scratch / f"{path.name}-{env}.spv")
             run("glslangValidator", "-V", "-g", "--target-env", env, path, "-o", texts[-1])
     for number, path in enumerate(sorted((source / "lit-tests").rglob("*.spvasm"))[::step]):
         texts.append(scratch / f"assembled-{number}.spv")
@@ -78,7 +78,7 @@ def main(source, build, scratch):
     rows = [row for row in table if row[4] in ("add_tools_pass", "add_size_pass", "add_count_pass", "add_setting")]
     names = [row[0] for row in rows]
     pairs = list(itertools.product(names, paths)) if is_all else [(flag, paths[number % len(paths)]) for number, flag in enumerate(names[::8])]
-    graphics = [path for path in paths if path.name.startswith(("0-", "1-"))]  # those of SHADERS
+    graphics = [path for path in paths if path.name.startswith(tuple(SHADERS))]
     replaced = [row[0] for row in table if row[4] == "add_replaced_pass"]
     pairs += itertools.product(replaced if is_all else replaced[:1], graphics)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
