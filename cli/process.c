@@ -58,6 +58,9 @@ print_short(const source *from, const vyre_diagnostic *diagnostic, bool is_error
     status = vyre_bytes_printf(&line, "%u:", diagnostic->line);
   if (!status)
     status = vyre_bytes_printf(&line, " %s: %.*s\n", is_error ? "error" : "warning", (int)length, text);
+  const char *fix = strstr(text, "\nFix: "); /* only vyre's own messages have it */
+  if (!status && fix)
+    status = vyre_bytes_printf(&line, "%s\n", fix + 1);
   if (!status)
     process_print(from->said, line.data, line.size);
   vyre_status_free(status);

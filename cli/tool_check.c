@@ -53,10 +53,10 @@ list_written(const tool_options *o, written_file out[WRITTEN_FILES])
 }
 
 static vyre_status
-writes_input(const char *option, const char *path)
+writes_input(const tool_options *o, const char *option, const char *path)
 {
   return VYRE_ERROR(VYRE_CODE_USAGE, "-%s would overwrite '%s', which is an input\nFix: name another file%s", option, path,
-                    strcmp(option, "o") == 0 ? ", or add -in-place" : "");
+                    strcmp(option, "o") == 0 && !o->compile_only ? ", or add -in-place" : "");
 }
 
 vyre_status
@@ -89,10 +89,10 @@ check_written(const tool_options *o)
     const bool may_replace = i == 0 && o->in_place;
     for (uint32_t k = 0; !may_replace && k < o->inputs.count; k++)
       if (same_file(path, o->inputs.names[k]))
-        return writes_input(written[i].option, path);
+        return writes_input(o, written[i].option, path);
     for (uint32_t k = 0; i > 0 && k < o->archives.count; k++)
       if (same_file(path, archives_path_at(&o->archives, k)))
-        return writes_input(written[i].option, path);
+        return writes_input(o, written[i].option, path);
   }
   return VYRE_OK;
 }
@@ -111,7 +111,7 @@ check_archive(const tool_options *o)
                         "Fix: name one archive as the only input, or another output",
                         o->output, o->inputs.names[i]);
   if (of && same_file(of, o->output) && !o->in_place)
-    return writes_input("o", o->output);
+    return writes_input(o, "o", o->output);
   if (o->emit && strcmp(o->emit, "spirv") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "an archive can only hold SPIR-V, not %s\nFix: write files with -outdir=DIR", o->emit);
   return VYRE_OK;

@@ -358,7 +358,7 @@ find_stage(compilation *c, const glsl_sink &sink)
   }
   if (c->stage == EShLangCount && c->set.like->needs_stage) {
     sink.log("ERROR: the stage of the shader is not known\nFix: name it in the file's extension (.comp, .vert, .frag), in "
-             "-fshader-stage or -S, or in #pragma shader_stage");
+             "-fshader-stage or -S before the file, or in #pragma shader_stage");
     return GLSL_REJECTED;
   }
   if (c->stage == EShLangCount)

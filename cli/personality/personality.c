@@ -123,12 +123,17 @@ unknown(const personality *as, const char *argument)
   vyre_suggestion near = {.word = argument, .length = strcspn(argument, "=")};
   for (size_t i = 0; i < as->count; i++) {
     const char *name = as->flags[i].name;
+    const uint32_t forms = as->flags[i].forms;
     if (strlen(name) == near.length && memcmp(name, argument, near.length) == 0)
       return VYRE_ERROR(VYRE_CODE_USAGE, "%s of %s %s\nFix: write %s%s", name, as->name,
-                        argument[near.length] ? "takes no value" : "needs a value", name, argument[near.length] ? "" : "=VALUE");
+                        argument[near.length] ? "takes no value" : "needs a value", name,
+                        argument[near.length]    ? ""
+                        : forms & FOREIGN_EQUAL  ? "=VALUE"
+                        : forms & FOREIGN_JOINED ? "VALUE"
+                                                 : " VALUE");
     vyre_suggest(&near, name);
   }
-  if (near.best)
+  if (near.best && near.length > 3) /* each flag of one letter is near another one */
     return VYRE_ERROR(VYRE_CODE_USAGE,
                       "%s has no flag '%.200s'; did you mean '%s'?\nFix: vyre-passmgr -as=%s -help lists the flags", as->name,
                       argument, near.best, as->name);

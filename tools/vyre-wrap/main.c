@@ -8,6 +8,7 @@
 #include "base/files/paths.h"
 #include "cli/options/console.h"
 #include "cli/options/levels.h"
+#include "vyre/io.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -109,11 +110,23 @@ static vyre_status
 optimize_file(const optimizer *by, char *path)
 {
   bool passed;
+  vyre_bytes before = {0}, after = {0};
   char *arguments[] = {(char *)by->path, (char *)by->passes, "-emit=spirv", "-in-place", "--", path, NULL};
-  VYRE_TRY(wrap_run_optimizer(arguments, by->is_verbose, NULL, NULL, &passed));
-  if (by->is_verbose)
-    fprintf(stderr, "vyre-wrap: %s: %s\n", path, passed ? "optimized" : "not optimized; the compiler's output stays");
-  return VYRE_OK;
+  vyre_status status = by->is_verbose ? vyre_file_read(path, &before) : VYRE_OK;
+  if (!status)
+    status = wrap_run_optimizer(arguments, by->is_verbose, NULL, NULL, &passed);
+  if (!status && by->is_verbose)
+    status = vyre_file_read(path, &after);
+  if (!status && by->is_verbose) {
+    const bool is_same = before.size == after.size && memcmp(before.data, after.data, after.size) == 0;
+    fprintf(stderr, "vyre-wrap: %s: %s\n", path,
+            !passed   ? "not optimized; the compiler's output stays"
+            : is_same ? "unchanged; vyre-passmgr -v -O prints the reason"
+                      : "optimized");
+  }
+  vyre_bytes_free(&before);
+  vyre_bytes_free(&after);
+  return status;
 }
 
 /* Writes a module that the compiler wrote to standard output, optimized if that is possible. */
@@ -163,6 +176,8 @@ wrap(const wrap_options *o, char *const *compiler, int *code)
       why = optimize_files(&by, &files, false, &found);
     if (!why && !found)
       why = optimize_files(&by, &files, true, &found);
+    if (!why && !found && o->is_verbose)
+      fprintf(stderr, "vyre-wrap: found no SPIR-V module that an argument names and that the compiler wrote\n");
   }
   if (why && o->is_verbose)
     fprintf(stderr, "vyre-wrap: not optimized: %s\n", vyre_status_text(why));

@@ -2,6 +2,7 @@
  * the contract.  Some repeats have more iterations than are recorded at once.  All tests use the validation layer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#define HANG_LONGEST_CASE 24 /* 140,000 iterations */
 #include "../hang.h"
 #include "mix.h"
 
