@@ -340,9 +340,9 @@ process_make_output(const process *p, const vyre_module *module, work *w, const 
   vyre_stopwatch_start(&watch, NULL, "(export)");
   const vyre_source input = {.path = from->path, .kind = w->kind, .diagnostics = from->diagnostics};
   VYRE_TRY(export(p, module, w, from));
-  if (has_same_bytes(w, from))
-    VYRE_TRY(apply_spirv_tools(&p->options->spirv_tools_copied, "output of", from, &w->output));
-  VYRE_TRY(apply_spirv_tools(&p->options->spirv_tools_after, "output of", from, &w->output));
+  const bool is_copy = p->options->spirv_tools_copied.count && has_same_bytes(w, from);
+  VYRE_TRY(
+      apply_spirv_tools(is_copy ? &p->options->spirv_tools_copied : &p->options->spirv_tools_after, "output of", from, &w->output));
   VYRE_TRY(compiled_finish(p->options, &input, &w->output));
   vyre_report_stop(w->report, &watch);
   return check_warnings(from);

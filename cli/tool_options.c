@@ -205,7 +205,8 @@ static const option_row options[] = {
      OPTION_LIST,
      AT(spirv_tools_copied),
      "FLAG",
-     "the same for SPIR-V that the passes leave as it is: graphics shaders, and modules that vyre cannot convert",
+     "the same, instead of -spirv-tools-after, for SPIR-V that the passes leave as it is: graphics shaders, and modules that vyre "
+     "cannot convert",
      .flags = OPTION_POSIX},
     {.name = "spirv-tools-after",
      OPTION_LIST,

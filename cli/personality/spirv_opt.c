@@ -19,8 +19,12 @@
 static vyre_status
 add_tools_pass(personality_line *line, const foreign_flag *flag, const char *value)
 {
-  return personality_add(line, "-spirv-tools%s=%s%s%s", line->passes.size ? "-after" : "", flag->name, value ? "=" : "",
-                         value ? value : "");
+  static const char format[] = "-spirv-tools%s=%s%s%s";
+  const char *between = value ? "=" : "", *text = value ? value : "";
+  if (line->passes.size == 0)
+    return personality_add(line, format, "", flag->name, between, text);
+  VYRE_TRY(personality_add(line, format, "-copied", flag->name, between, text));
+  return personality_add(line, format, "-after", flag->name, between, text);
 }
 
 /* Adds vyre's pipeline for a flag, and the flag itself for modules that vyre copies. */

@@ -70,7 +70,7 @@ sight_is_same(const uint64_t a[2], const uint64_t b[2])
 
 /* ---- hashing ------------------------------------------------------------------------------------------------------------- */
 
-/* The state while an input, or the files that all inputs depend on, are hashed. */
+/* The state of hashing an input, or the files that all inputs depend on. */
 typedef struct looking {
   sight_items *files;
   hasher hash;

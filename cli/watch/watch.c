@@ -239,7 +239,7 @@ run_once(watcher *w, sight *now, uint32_t due, vyre_status *out_status)
   return STEP_WAITS;
 }
 
-/* Stores the snapshot as that of the last run. */
+/* Records the snapshot of the last run. */
 static void
 keep_snapshot(watcher *w, sight *now)
 {

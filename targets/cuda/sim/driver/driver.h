@@ -75,7 +75,7 @@ sim_handle(const void *object)
 {
   return (void *)(uintptr_t)((const sim_object *)object)->id; /* NOLINT(performance-no-int-to-ptr): a number */
 }
-/* Return the name and the number of an object for messages, such as "stream" and 3. */
+/* Returns the name and the number of an object for messages, such as "stream" and 3. */
 const char *sim_kind_name(sim_kind kind);
 static inline unsigned
 sim_number(const void *object)
