@@ -259,18 +259,41 @@ def measure(options, name, project):
     return row
 
 
-def print_row(row):
-    original, vyre, optimized = (row["builds"][build] for build in BUILDS)
-    probes = "none" if not original["probes"] else f"{len(original['probes'])} equal" if original["probes"] == vyre["probes"] else "differ"
-    driver = "-"
-    if row.get("driver") and row["driver"][2]:
-        before, after, count = row["driver"]
-        driver = f"{100 * (after['Instructions'] / before['Instructions'] - 1):+.1f} % of {count}"
-    print(f"| {row['project']} | {row['kind']} | {row['system']} | {', '.join(row['tools'])} | {original['modules']} | {vyre['modules']} | "
-          f"{row['same bytes']} | {len(optimized['invalid'])} ({len(original['invalid'])}) | {probes} | "
-          f"{original['wall']:.1f} / {vyre['wall']:.1f} / {optimized['wall']:.1f} | {original['cpu']:.1f} / {vyre['cpu']:.1f} / {optimized['cpu']:.1f} | "
-          f"{row['compute'] - len(row['unchanged'])} of {row['compute']} | {100 * (optimized['bytes'] / max(1, original['bytes']) - 1):+.1f} % | "
-          f"{100 * (optimized['instructions'] / max(1, original['instructions']) - 1):+.1f} % | {driver} |", flush=True)
+def change(row, key):
+    before, after = (row["builds"][build][key] for build in ("original", "O2"))
+    return f"{100 * (after / max(1, before) - 1):+.1f} %"
+
+
+def print_builds(rows):
+    print("| project | build | tools that vyre replaces | modules | same bytes | invalid: original, O2 | probes |\n"
+          "| --- | --- | --- | ---: | ---: | ---: | --- |")
+    for row in rows:
+        original, vyre, optimized = (row["builds"][build] for build in BUILDS)
+        counts = [build["modules"] for build in (original, vyre, optimized)]
+        modules = str(counts[0]) if len(set(counts)) == 1 else ", ".join(map(str, counts))
+        probes = "" if not original["probes"] else f"{len(original['probes'])} equal" if original["probes"] == vyre["probes"] else "differ"
+        print(f"| {row['project']} ({row['kind']}) | {row['system']} | {', '.join(row['tools'])} | {modules} | {row['same bytes']} | "
+              f"{len(original['invalid'])}, {len(optimized['invalid'])} | {probes} |")
+
+
+def print_effects(rows):
+    print("\n| project | wall s: original, vyre, O2 | processor s | compute: changed, all | bytes | instructions | driver |\n"
+          "| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for row in rows:
+        seconds = [", ".join(f"{row['builds'][build][key]:.1f}" for build in BUILDS) for key in ("wall", "cpu")]
+        driver = ""
+        if row.get("driver") and row["driver"][2]:
+            before, after, count = row["driver"]
+            driver = f"{100 * (after['Instructions'] / before['Instructions'] - 1):+.1f} % of {count}"
+        print(f"| {row['project']} | {seconds[0]} | {seconds[1]} | {row['compute'] - len(row['unchanged'])}, {row['compute']} | "
+              f"{change(row, 'bytes')} | {change(row, 'instructions')} | {driver} |")
+
+
+def print_sums(rows):
+    compute, unchanged = sum(row["compute"] for row in rows), sum(len(row["unchanged"]) for row in rows)
+    print(f"\nO2 changed {compute - unchanged} of {compute} compute modules.")
+    modules, theirs, ours = (sum(row["Os"][key] for row in rows) for key in ("modules", "spirv-opt", "vyre"))
+    print(f"-Os: {modules} compute modules, {theirs} bytes by spirv-opt, {ours} bytes by vyre.")
 
 
 def main():
@@ -297,18 +320,15 @@ def main():
             parser.error(f"no project '{name}' in {options.folder}\nFix: check out one of those that -l lists, under its name")
     options.folder, options.bin = options.folder.resolve(), options.bin.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
-    print("| project | kind | build | tools | modules: original | vyre | same bytes | invalid with O2 (original) | probes | wall s: original / vyre / O2 | "
-          "processor s | compute changed by O2 | bytes | instructions | driver's instructions |\n" + "| --- " * 15 + "|")
     rows = []
     for name in names:
+        print(f"{name} ...", file=sys.stderr, flush=True)
         rows.append(measure(options, name, PROJECTS[name]))
-        print_row(rows[-1])
         if options.json:
             options.json.write_text(json.dumps(rows, indent=1))
-    compute, unchanged = sum(row["compute"] for row in rows), sum(len(row["unchanged"]) for row in rows)
-    print(f"\nO2 changed {compute - unchanged} of {compute} compute modules.")
-    modules, theirs, ours = (sum(row["Os"][key] for row in rows) for key in ("modules", "spirv-opt", "vyre"))
-    print(f"-Os: {modules} compute modules, {theirs} bytes by spirv-opt, {ours} bytes by vyre.")
+    print_builds(rows)
+    print_effects(rows)
+    print_sums(rows)
     failed = [row["project"] for row in rows if row["missing"] or len(row["builds"]["O2"]["invalid"]) > len(row["builds"]["original"]["invalid"])]
     for name in failed:
         print(f"error: {name}: a module is missing or invalid", file=sys.stderr)
