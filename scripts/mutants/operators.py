@@ -13,6 +13,7 @@ PAIRS = [("a", "b"), ("b", "c"), ("prev", "next"), ("first", "last"), ("before",
 NOT_AN_EXPRESSION = {"if", "for", "while", "switch", "return", "do", "else", "case", "default", "goto", "sizeof", "const", "static", "struct",
                      "union", "enum", "typedef", "unsigned", "int", "char", "void", "bool", "float", "double", "auto"}
 RELEASES = re.compile(r"(\w*(free|release|close|destroy|unmap|discard|dispose)\w*)$")
+SYMMETRIC = {"strcmp", "memcmp", "strcasecmp"}  # if the result is only compared with 0
 ENDS_OPERAND = {"&&", "||", "?", ":", ",", ";", "=", "return", "{", "}", "+=", "-=", "|=", "&="}
 
 
@@ -97,6 +98,13 @@ def replace(s, k, text):
     return s.tokens[k].start, s.tokens[k].end, text
 
 
+def is_length(s, k):
+    """Returns whether token k is the length in the declaration of an array, where one more element makes no difference."""
+    return s.tokens[k - 1].text == "[" and s.tokens[k + 1].text == "]" and s.tokens[k - 2].kind == "name" and \
+        (s.tokens[k - 3].kind == "name" and s.tokens[k - 3].text not in ("return", "case") or s.tokens[k - 3].text in ("*", ",")) and \
+        s.tokens[k + 2].text in (";", "=", ",")
+
+
 def constants(s, k):
     """Changes a decimal number by one, or a bit of a hexadecimal number."""
     match = re.fullmatch(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uUlL]*)", s.tokens[k].text) if s.tokens[k].kind == "number" else None
@@ -108,7 +116,7 @@ def constants(s, k):
         for other in {value ^ 1, value ^ 1 << max(0, value.bit_length() - 1)}:
             yield replace(s, k, f"{other:#x}{suffix}")
     elif digits == "0" or digits[0] != "0":
-        for other in {int(digits) + 1, abs(int(digits) - 1)}:
+        for other in {abs(int(digits) - 1)} if is_length(s, k) else {int(digits) + 1, abs(int(digits) - 1)}:
             yield replace(s, k, f"{other}{suffix}")
 
 
@@ -144,6 +152,14 @@ def negated(s, k):
         yield replace(s, k, "")
 
 
+def ignores_order(s, first):
+    """Returns whether the call whose first argument begins at token `first` has the same result with its first two arguments exchanged."""
+    if s.tokens[first - 1].text != "(" or s.tokens[first - 2].kind != "name":
+        return False
+    name, after = s.tokens[first - 2].text, s.tokens[s.pair[first - 1] + 1].text
+    return name == "calloc" or (name in SYMMETRIC and (s.tokens[first - 3].text == "!" or after in ("==", "!=")))
+
+
 def swapped(s, k):
     """Exchanges the operands of an operator, two neighbouring arguments of a call, or the arms of a conditional expression."""
     text = s.tokens[k].text
@@ -153,7 +169,7 @@ def swapped(s, k):
             yield exchange(s, first, k, last)
     elif text == ",":
         first, last = operand_before(s, k), operand_after(s, k)
-        if s.tokens[first - 1].text in ("(", ",") and s.tokens[last + 1].text in (")", ",") and first < k < last + 1:
+        if s.tokens[first - 1].text in ("(", ",") and s.tokens[last + 1].text in (")", ",") and first < k < last + 1 and not ignores_order(s, first):
             yield exchange(s, first, k, last)
     elif text == "?":
         colon = operand_after(s, k) + 1
