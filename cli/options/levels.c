@@ -20,10 +20,10 @@ level_parse(const char *text, level *out)
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
     if (strcmp(name, levels[i].option + 2) == 0)
       *out = levels[i];
-  return out->option
-             ? VYRE_OK
-             : VYRE_ERROR(VYRE_CODE_USAGE,
-                          "the level of optimization is O0, O1, O2, O3 or Os, not 'O%.100s'\nFix: use one of these levels", name);
+  return out->option ? VYRE_OK
+                     : VYRE_ERROR(VYRE_CODE_USAGE,
+                                  "the level of optimization is O0, O1, O2, O3 or Os, not '%s%.100s'\nFix: use one of these levels",
+                                  name[0] == 'o' ? "" : "O", name);
 }
 
 vyre_status
