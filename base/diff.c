@@ -39,13 +39,14 @@ same(const char *a, const char *b)
   return length == strcspn(b, "\n") && memcmp(a, b, length) == 0;
 }
 
-/* A line that is read, and the character before the number of a value. */
+/* A position in a line. */
 typedef struct reader {
-  const char *line, *at;
+  const char *line, *at; /* the first and the next character, borrowed */
   diff_language language;
 } reader;
 
-/* Returns the length of a value's number, "%12", at the reader's place, or 0 if there is none.  *out is the number. */
+/* Returns the length of the number of a value, such as "%12", that begins at the next character.  Returns 0 if no number begins
+ * there. *out is the number. */
 static size_t
 read_number(const reader *r, uint32_t *out)
 {
@@ -63,7 +64,7 @@ read_number(const reader *r, uint32_t *out)
   return is_name ? 0 : length;
 }
 
-/* Returns whether the line defines the value whose number of `length` bytes is at the reader's place. */
+/* Returns whether the line defines the value whose number, of `length` bytes, begins at the next character. */
 static bool
 is_definition(const reader *r, size_t length)
 {
