@@ -6,14 +6,10 @@
 #include <string.h>
 
 vyre_status
-compilers_keep(personality_line *line, const kept_flag *table, size_t count, const foreign_flag *flag, const char *value)
+compilers_keep(personality_line *line, const foreign_flag *flag, const char *value)
 {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(table[i].name, flag->name) == 0) {
-      line->kept[table[i].slot] = value ? value : flag->name;
-      return VYRE_OK;
-    }
-  return VYRE_ERROR(VYRE_CODE_INTERNAL, "%s has no slot", flag->name);
+  line->kept[flag->slot] = value ? value : flag->name;
+  return VYRE_OK;
 }
 
 bool

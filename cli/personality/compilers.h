@@ -6,15 +6,8 @@
 
 #include "personality.h"
 
-/* The slot of a flag in personality_line.kept. */
-typedef struct kept_flag {
-  const char *name;
-  int slot;
-} kept_flag;
-
-/* Keeps the value of a flag, or its name if it has no value.  The last one counts. */
-VYRE_MUST_USE vyre_status compilers_keep(personality_line *line, const kept_flag *table, size_t count, const foreign_flag *flag,
-                                         const char *value);
+/* Keeps the value of a flag, or its name if it has no value, in the row's slot.  The last value counts.  Has the type of `parse`. */
+VYRE_MUST_USE vyre_status compilers_keep(personality_line *line, const foreign_flag *flag, const char *value);
 /* Returns whether the next `count` arguments exist and are not flags. */
 bool compilers_has_words(const personality_line *line, int count);
 /* Adds default<O2>, and -strip if `strips`.  For modules that vyre copies, adds the flag `level` of SPIRV-Tools. */

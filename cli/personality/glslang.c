@@ -37,36 +37,6 @@ enum {
   AUTO_MAP
 };
 
-static const kept_flag kept[] = {
-    {"-e", ENTRY_POINT},
-    {"--entry-point", ENTRY_POINT},
-    {"-S", STAGE},
-    {"-o", OUTPUT},
-    {"-x", WORDS},
-    {"--variable-name", VARIABLE},
-    {"--vn", VARIABLE},
-    {"-E", PREPROCESS},
-    {"--depfile", DEPFILE},
-    {"-g", DEBUG},
-    {"-g0", DEBUG},
-    {"-gV", DEBUG},
-    {"-gVS", DEBUG},
-    {"-Od", UNOPTIMIZED},
-    {"-Os", SIZE},
-    {"-l", LINK},
-    {"-q", REFLECTION},
-    {"--spirv-dis", LISTING},
-    {"--quiet", QUIET},
-    {"-w", NO_WARNINGS},
-    {"--suppress-warnings", NO_WARNINGS},
-};
-
-static vyre_status
-keep(personality_line *line, const foreign_flag *flag, const char *value)
-{
-  return compilers_keep(line, kept, sizeof kept / sizeof *kept, flag, value);
-}
-
 /* ---- the target ---------------------------------------------------------------------------------------------------------- */
 
 /* Keeps the environment of a flag that makes a module, unless an earlier flag has set one of the same client. */
@@ -264,7 +234,8 @@ print_bare_version(personality_line *line, const foreign_flag *flag, const char 
 }
 
 static const foreign_flag flags[] = {
-#define FOREIGN_FLAG(name, forms, state, text, parse) {name, forms, state, text, parse},
+#define KEEP(slot) compilers_keep, slot
+#define FOREIGN_FLAG(flag, form, is, words, ...) {.name = flag, .forms = form, .state = is, .text = words, .parse = __VA_ARGS__},
 #include "glslang.def"
 };
 

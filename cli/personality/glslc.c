@@ -30,35 +30,6 @@ enum {
   QUIET
 };
 
-static const kept_flag kept[] = {
-    {"-fshader-stage", STAGE},
-    {"-x", LANGUAGE},
-    {"-fentry-point", ENTRY_POINT},
-    {"-o", OUTPUT},
-    {"-c", COMPILE},
-    {"-S", ASSEMBLY},
-    {"-E", PREPROCESS},
-    {"-M", RULE},
-    {"-MM", RULE},
-    {"-MD", DEPENDS},
-    {"-MMD", DEPENDS},
-    {"-MF", DEPFILE},
-    {"-MT", TARGET},
-    {"-mfmt", FORMAT},
-    {"-g", DEBUG},
-    {"-O", LEVEL},
-    {"-Os", LEVEL},
-    {"-O0", LEVEL},
-    {"--target-env", ENVIRONMENT},
-    {"-w", QUIET},
-};
-
-static vyre_status
-keep(personality_line *line, const foreign_flag *flag, const char *value)
-{
-  return compilers_keep(line, kept, sizeof kept / sizeof *kept, flag, value);
-}
-
 /* "-fubo-binding-base [STAGE] N" */
 static vyre_status
 add_shift(personality_line *line, const foreign_flag *flag, const char *value)
@@ -120,7 +91,8 @@ print_version(personality_line *line, const foreign_flag *flag, const char *valu
 }
 
 static const foreign_flag flags[] = {
-#define FOREIGN_FLAG(name, forms, state, text, parse) {name, forms, state, text, parse},
+#define KEEP(slot) compilers_keep, slot
+#define FOREIGN_FLAG(flag, form, is, words, ...) {.name = flag, .forms = form, .state = is, .text = words, .parse = __VA_ARGS__},
 #include "glslc.def"
 };
 

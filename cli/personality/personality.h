@@ -37,6 +37,7 @@ struct foreign_flag {
    * effect, for help.  Otherwise the reason. */
   const char *text;
   vyre_status (*parse)(personality_line *line, const foreign_flag *flag, const char *value); /* value: NULL if absent */
+  int slot; /* in personality_line.kept, if `parse` keeps the value */
 };
 
 enum { PERSONALITY_KEPT = 24 };

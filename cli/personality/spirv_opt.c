@@ -109,7 +109,7 @@ read_config(personality_line *line, const foreign_flag *flag, const char *value)
 /* ---- the table ----------------------------------------------------------------------------------------------------------- */
 
 static const foreign_flag flags[] = {
-#define FOREIGN_FLAG(name, forms, state, text, parse) {name, forms, state, text, parse},
+#define FOREIGN_FLAG(flag, form, is, words, function) {.name = flag, .forms = form, .state = is, .text = words, .parse = function},
 #include "spirv_opt.def"
 };
 

@@ -137,7 +137,7 @@ def targets(source, build):
 
 def rows_of(text):
     """Returns the rows of a .def file of a personality: (flag, forms, state, text, function)."""
-    row = re.compile(r'^FOREIGN_FLAG\("([^"]+)",\s*([\w |]+?),\s*FOREIGN_(\w+),\s*((?:"(?:\\.|[^"\\])*"\s*)+),\s*(\w+)\)', re.M)
+    row = re.compile(r'^FOREIGN_FLAG\("([^"]+)",\s*([\w |]+?),\s*FOREIGN_(\w+),\s*((?:"(?:\\.|[^"\\])*"\s*)+),\s*(\w+)(?:\(\w+\))?\)', re.M)
     return [(flag, forms, state, "".join(re.findall(r'"((?:\\.|[^"\\])*)"', words)).replace('\\"', '"'), function)
             for flag, forms, state, words, function in row.findall(text)]
 
