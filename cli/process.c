@@ -112,28 +112,6 @@ process_find_source(const process *p, work *w, vyre_bytes *said, source *out)
   out->diagnostics = (vyre_diagnostics){emit, out};
 }
 
-/* Verifies a module that was read from text without lines.  If it is invalid, reads it again with lines to get the line of the
- * message. */
-static vyre_status
-check_input(const vyre_module *module, const source *from, const vyre_pipeline_options *options)
-{
-  vyre_status status = vyre_module_check(module, options);
-  if (status) {
-    vyre_module *again = NULL;
-    vyre_status read = vyre_module_create(NULL, 0, &again);
-    if (!read)
-      read = vyre_text_parse_lines(again, from->bytes.data, from->bytes.size, from->path, (vyre_diagnostics){0});
-    vyre_status placed = read ? VYRE_OK : vyre_module_check(again, NULL);
-    if (placed) {
-      vyre_status_free(status);
-      status = placed;
-    }
-    vyre_status_free(read);
-    vyre_module_destroy(again);
-  }
-  return vyre_status_note(status, "as read from '%s'", from->path);
-}
-
 /* Replaces the module by the result of SPIRV-Tools, for the options -spirv-tools... */
 static vyre_status
 apply_spirv_tools(const name_list *flags, const char *what, const source *from, vyre_bytes *module)
@@ -189,9 +167,10 @@ process_read_input(const process *p, vyre_module *module, work *w, source *from)
     vyre_report_add_time(w->report, "glslang", watch.wall, glslang);
   if (!p->options->variants.count)
     VYRE_TRY(specialize(p->options, 0, module, from->path));
+  const vyre_source input = {.path = from->path, .data = from->bytes.data, .size = from->bytes.size, .kind = w->kind};
   vyre_stopwatch_start(&watch, NULL, "(verify)");
   if (w->kind == VYRE_INPUT_VIR) /* other kinds are verified when they are read */
-    VYRE_TRY(check_input(module, from, &options));
+    VYRE_TRY(vyre_source_check(&input, module, &options));
   vyre_report_stop(w->report, &watch);
   return VYRE_OK;
 }

@@ -1,4 +1,4 @@
-/* Parses the names of target environments and stages.
+/* Parses the names of target environments, languages and stages.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/glsl.h"
@@ -21,6 +21,19 @@ vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
                     "'%s' is not a target environment\n"
                     "Fix: use vulkan1.0, vulkan1.1, vulkan1.2 (the default), vulkan1.3 or opengl4.5",
                     name);
+}
+
+vyre_status
+vyre_glsl_language_parse(const char *name, vyre_glsl_language *out)
+{
+  static const char *const names[VYRE_LANGUAGE__COUNT] = {
+      [VYRE_LANGUAGE_GLSL] = "glsl", [VYRE_LANGUAGE_HLSL] = "hlsl", [VYRE_LANGUAGE_ASSEMBLY] = "spvasm"};
+  for (int language = VYRE_LANGUAGE_GLSL; language < VYRE_LANGUAGE__COUNT; language++)
+    if (strcmp(name, names[language]) == 0) {
+      *out = (vyre_glsl_language)language;
+      return VYRE_OK;
+    }
+  return VYRE_ERROR(VYRE_CODE_USAGE, "'%.100s' is not a language\nFix: use glsl, hlsl or spvasm", name);
 }
 
 /* Names of glslc, and names of glslangValidator, which are also extensions of files. */

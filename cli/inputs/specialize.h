@@ -17,10 +17,8 @@ VYRE_MUST_USE vyre_status spec_file_read(const char *path, name_list *values, op
 VYRE_MUST_USE vyre_status specialize_check(const name_list *values);
 /* Returns whether a module is specialized. */
 bool is_specialized(const tool_options *options);
-/* Sets the defaults of the module's specialization constants, and with -freeze-spec makes all of them constants.  `variant` is the
- * index of a variant, whose values count more than those of -spec-file.  The module is sealed, and is sealed again.  Returns INPUT
- * if the module lacks a constant that -spec names, if a value does not fit the type, or if a part of the module is not converted.
- * Constants that only a file names may be missing.  O(rows). */
+/* Specializes a module with the values of -spec-file, of the variant with that index, and of -spec, in this order.  With -freeze-spec
+ * makes all specialization constants ordinary constants.  Otherwise as vyre_module_specialize. */
 VYRE_MUST_USE vyre_status specialize(const tool_options *options, uint32_t variant, vyre_module *module, const char *path);
 
 #endif

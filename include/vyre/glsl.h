@@ -36,6 +36,9 @@ typedef enum vyre_glsl_language {
   VYRE_LANGUAGE__COUNT
 } vyre_glsl_language;
 
+/* Parses "glsl", "hlsl" or "spvasm". Another name is a USAGE error. */
+VYRE_MUST_USE vyre_status vyre_glsl_language_parse(const char *name, vyre_glsl_language *out);
+
 typedef enum vyre_glsl_stage {
   /* By #pragma shader_stage(NAME) in the text, otherwise by the file's name (vyre_glsl_stage_of), otherwise compute. */
   VYRE_STAGE_AUTO,

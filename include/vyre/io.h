@@ -118,6 +118,11 @@ typedef struct vyre_source {
   vyre_diagnostics diagnostics;
 } vyre_source;
 
+struct vyre_pipeline_options; /* vyre/passmgr.h */
+/* Verifies a module that was read from a source (vyre_module_check). If it is invalid, reads .vir text again with lines, so that the
+ * message names the line. options may be NULL. */
+VYRE_MUST_USE vyre_status vyre_source_check(const vyre_source *source, const vyre_module *module,
+                                            const struct vyre_pipeline_options *options);
 /* Writes SPIR-V like vyre_spirv_write. If SPIR-V cannot express a program any more, for example because inlining nested it too
  * deeply, an input that was SPIR-V or was compiled to it is written unchanged, with a remark. Out of memory remains an error. */
 VYRE_MUST_USE vyre_status vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options,

@@ -23,6 +23,27 @@ typedef struct vyre_spec_value {
   uint64_t bits;
 } vyre_spec_value;
 
+/* Returns the first specialization constant of a program after the row `after` (0: of all) that has this name or this id, or 0. The
+ * name is not terminated. */
+uint32_t vyre_spec_find(const vyre_module *module, uint32_t program, uint32_t after, const char *name, size_t length);
+/* Converts the text of a value: a decimal number, a hexadecimal integer, true or false. Returns false if the text is not a value of
+ * that kind. */
+bool vyre_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out);
+
+/* Values of specialization constants: "NAME=VALUE" or "ID=VALUE". All is borrowed. */
+typedef struct vyre_specialization {
+  const char *const *values; /* the module must have each of these constants */
+  uint32_t count;
+  const char *const *optional; /* the module may lack these constants; `values` override them */
+  uint32_t optional_count;
+  bool freeze; /* makes all specialization constants ordinary constants */
+} vyre_specialization;
+
+/* Sets the defaults of specialization constants in all programs. The module is sealed before and after. `path` is for messages.
+ * Returns INPUT if the module lacks a constant of `values`, if a value does not fit its type, or if a part of the module is not
+ * converted. After an error the module may only be cleared or destroyed. O(rows). */
+VYRE_MUST_USE vyre_status vyre_module_specialize(vyre_module *module, const vyre_specialization *values, const char *path);
+
 typedef struct vyre_dispatch {
   vyre_row program;
   uint32_t groups[3];

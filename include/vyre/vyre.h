@@ -15,6 +15,7 @@
 #include "vyre/ir.h"
 #include "vyre/megakernel.h"
 #include "vyre/opaque.h"
+#include "vyre/optimize.h"
 #include "vyre/passmgr.h"
 #include "vyre/plugin.h"
 #include "vyre/ptx.h"

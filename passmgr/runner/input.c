@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vyre/passmgr.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
@@ -304,6 +305,26 @@ vyre_source_copy(const vyre_source *source, vyre_bytes *out)
   size_t size = source->size;
   VYRE_TRY(skip_mark(source->path, &text, &size));
   return vyre_glsl_compile(text, size, source->path, &glsl, (vyre_diagnostics){0}, out);
+}
+
+vyre_status
+vyre_source_check(const vyre_source *source, const vyre_module *module, const vyre_pipeline_options *options)
+{
+  vyre_status status = vyre_module_check(module, options);
+  if (status && source->kind == VYRE_INPUT_VIR) {
+    vyre_module *again = NULL;
+    vyre_status read = vyre_module_create(NULL, 0, &again);
+    if (!read)
+      read = vyre_text_parse_lines(again, source->data, source->size, source->path, (vyre_diagnostics){0});
+    vyre_status placed = read ? VYRE_OK : vyre_module_check(again, NULL);
+    if (placed) {
+      vyre_status_free(status);
+      status = placed;
+    }
+    vyre_status_free(read);
+    vyre_module_destroy(again);
+  }
+  return vyre_status_note(status, "as read from '%s'", source->path);
 }
 
 vyre_status

@@ -126,7 +126,7 @@ next_value(generator *g, vyre_kind kind, uint64_t *out)
   if (!g->at)
     return true;
   size_t length = strcspn(g->at, ",");
-  if (!run_scalar_parse(g->at, length, kind, out)) {
+  if (!vyre_scalar_parse(g->at, length, kind, out)) {
     g->bad = g->at;
     g->bad_kind = kind;
     return false;

@@ -6,7 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_parts.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -91,58 +90,10 @@ run_float_bits(vyre_kind kind, double value)
 }
 
 static bool
-parse_float(const char *text, vyre_kind kind, uint64_t *out)
-{
-  char *end;
-  if (kind == VYRE_F32) {
-    float value = strtof(text, &end);
-    uint32_t bits;
-    memcpy(&bits, &value, 4);
-    *out = bits;
-  } else {
-    *out = run_float_bits(kind, strtod(text, &end));
-  }
-  return *end == '\0';
-}
-
-static bool
-parse_int(const char *text, vyre_kind kind, uint64_t *out)
-{
-  uint32_t bits = vyre_kind_bits(kind);
-  uint64_t mask = UINT64_MAX >> (64 - bits);
-  char *end;
-  errno = 0;
-  if (*text == '-') {
-    long long value = strtoll(text, &end, 0);
-    *out = (uint64_t)value & mask;
-    return *end == '\0' && !errno && vyre_kind_is_signed(kind) && value >= -(long long)(mask >> 1) - 1;
-  }
-  *out = strtoull(text, &end, 0);
-  bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X'); /* the number is the bits, so it may have the sign bit */
-  return *end == '\0' && !errno && *out <= (vyre_kind_is_signed(kind) && !is_hex ? mask >> 1 : mask);
-}
-
-bool
-run_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out)
-{
-  char copy[64];
-  if (length == 0 || length >= sizeof copy || text[0] == ' ' || text[0] == '+')
-    return false;
-  memcpy(copy, text, length);
-  copy[length] = '\0';
-  if (vyre_kind_is_float(kind))
-    return parse_float(copy, kind, out);
-  if (vyre_kind_is_int(kind))
-    return parse_int(copy, kind, out);
-  *out = strcmp(copy, "true") == 0 || strcmp(copy, "1") == 0;
-  return *out || strcmp(copy, "false") == 0 || strcmp(copy, "0") == 0;
-}
-
-static bool
 reads_back(const char *text, vyre_kind kind, uint64_t bits)
 {
   uint64_t again;
-  return parse_float(text, kind, &again) && again == bits;
+  return vyre_scalar_parse(text, strlen(text), kind, &again) && again == bits;
 }
 
 /* Prints the fewest digits that read back as the same value.  Only very large and very small values have an exponent. */

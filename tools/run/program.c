@@ -26,23 +26,6 @@ run_entry_name(const vyre_module *module, vyre_row row)
 
 /* ---- specialization ------------------------------------------------------------------------------------------------------ */
 
-uint32_t
-run_spec_find(const vyre_module *module, uint32_t program, uint32_t after, const char *name, size_t length)
-{
-  const vyre_view *v = vyre_module_view(module);
-  char *end;
-  const unsigned long id = strtoul(name, &end, 10);
-  const bool is_id = (size_t)(end - name) == length;
-  for (uint32_t row = after ? v->next[after] : v->first[program]; row; row = v->next[row]) {
-    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_spec)
-      continue;
-    const char *own = vyre_row_name(module, (vyre_row){row});
-    if (is_id ? vyre_row_spec_id(module, (vyre_row){row}) == id : own && strlen(own) == length && memcmp(own, name, length) == 0)
-      return row;
-  }
-  return 0;
-}
-
 static vyre_status
 set_specs(run_program *program, const run_setup *setup, bool is_strict)
 {
@@ -52,14 +35,14 @@ set_specs(run_program *program, const run_setup *setup, bool is_strict)
     return VYRE_OUT_OF_MEMORY("for specialization constants");
   for (uint32_t i = 0; i < setup->specs.count; i++) {
     const run_setting *setting = &setup->specs.items[i];
-    uint32_t row = run_spec_find(program->module, program->row.id, 0, setting->name, setting->name_length);
+    uint32_t row = vyre_spec_find(program->module, program->row.id, 0, setting->name, setting->name_length);
     if (!row && !is_strict)
       continue;
     if (!row)
       return VYRE_ERROR(VYRE_CODE_USAGE, "-spec: %s has no specialization constant '%.*s'\nFix: name one by its name or its id",
                         program->path, (int)setting->name_length, setting->name);
     uint64_t bits;
-    if (!run_scalar_parse(setting->value, strlen(setting->value), VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])), &bits))
+    if (!vyre_scalar_parse(setting->value, strlen(setting->value), VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])), &bits))
       return VYRE_ERROR(VYRE_CODE_USAGE,
                         "-spec %.*s: '%s' is not a value of its type\nFix: give a number in its range, or true, false",
                         (int)setting->name_length, setting->name, setting->value);

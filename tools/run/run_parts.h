@@ -46,9 +46,6 @@ typedef struct run_setup {
   run_tolerance tolerance;
 } run_setup;
 
-/* Returns the first specialization constant of a program after the row `after` (0: of all) that has this name or this id, or 0. */
-uint32_t run_spec_find(const vyre_module *module, uint32_t program, uint32_t after, const char *name, size_t length);
-
 /* Frees the lists of settings. */
 void run_setup_free(run_setup *setup);
 
@@ -92,8 +89,6 @@ void run_scalar_put(void *data, vyre_kind kind, uint64_t bits);
 double run_float_value(vyre_kind kind, uint64_t bits);
 /* Returns the bits of a value, rounded to nearest even. */
 uint64_t run_float_bits(vyre_kind kind, double value);
-/* Returns false if the text is not a value of that kind. */
-bool run_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out);
 /* Writes the shortest text that reads back as the same value. */
 void run_scalar_print(vyre_kind kind, uint64_t bits, char out[48]);
 

@@ -43,7 +43,7 @@ static void
 assert_parses(vyre_kind kind, const char *text, uint64_t expected)
 {
   uint64_t bits = 0xdead;
-  assert_true(run_scalar_parse(text, strlen(text), kind, &bits));
+  assert_true(vyre_scalar_parse(text, strlen(text), kind, &bits));
   assert_int_equal(bits, expected);
 }
 
@@ -51,7 +51,7 @@ static void
 assert_no_value(vyre_kind kind, const char *text)
 {
   uint64_t bits;
-  assert_false(run_scalar_parse(text, strlen(text), kind, &bits));
+  assert_false(vyre_scalar_parse(text, strlen(text), kind, &bits));
 }
 
 TEST(texts_parse_only_as_valid_values_of_their_type)
