@@ -304,22 +304,21 @@ check_warnings(const source *from)
                     from->path, from->warnings, from->warnings == 1 ? "" : "s");
 }
 
-/* Returns whether the output is the SPIR-V of the input, or the SPIR-V that its text was compiled to. */
+/* Returns whether vyre kept the input's SPIR-V as it was, because it cannot convert the module. */
 static bool
-has_same_bytes(const work *w, const source *from)
+is_kept(vyre_module *module)
 {
-  const vyre_bytes *words = w->kind == VYRE_INPUT_SPIRV ? &from->bytes : &from->words;
-  return words->size && words->size == w->output.size && memcmp(words->data, w->output.data, words->size) == 0;
+  return vyre_module_input_count(module) == 1 && vyre_module_input(module, 0)->remark;
 }
 
 vyre_status
-process_make_output(const process *p, const vyre_module *module, work *w, const source *from)
+process_make_output(const process *p, vyre_module *module, work *w, const source *from)
 {
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(export)");
   const vyre_source input = {.path = from->path, .kind = w->kind, .diagnostics = from->diagnostics};
   VYRE_TRY(export(p, module, w, from));
-  const bool is_copy = p->options->spirv_tools_copied.count && has_same_bytes(w, from);
+  const bool is_copy = p->options->spirv_tools_copied.count && is_kept(module);
   VYRE_TRY(
       apply_spirv_tools(is_copy ? &p->options->spirv_tools_copied : &p->options->spirv_tools_after, "output of", from, &w->output));
   VYRE_TRY(compiled_finish(p->options, &input, &w->output));

@@ -38,7 +38,7 @@ VYRE_MUST_USE vyre_status process_run_passes(const process *p, vyre_module *modu
                                              vyre_diagnostics diagnostics, const char *path, vyre_bytes *printed,
                                              const source *from);
 /* Writes the module, or the input as it came, in the chosen format to the work's output. */
-VYRE_MUST_USE vyre_status process_make_output(const process *p, const vyre_module *module, work *w, const source *from);
+VYRE_MUST_USE vyre_status process_make_output(const process *p, vyre_module *module, work *w, const source *from);
 /* Keeps the output in the cache, unless a file has changed since it was read. */
 void process_keep_cached(const process *p, const work *w, const source *from);
 /* Prints a heading with `what` and the name of the input, which precedes the output of passes.  `said` as in process_print. */
