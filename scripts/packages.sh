@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # packages.sh [FOLDER]: builds vyre and makes its Debian packages in FOLDER (build/packages): vyre, libvyre0, vyre-passes, libvyre-dev,
-# vyre-tools-compat.  Installs missing packages before.  Then, as root: apt-get install FOLDER/*.deb
+# vyre-tools-compat, python3-vyre.  Installs missing packages before.  Then, as root: apt-get install FOLDER/*.deb
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
