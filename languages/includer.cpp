@@ -9,6 +9,7 @@
 #include "text_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <memory>
@@ -53,6 +54,7 @@ struct descriptor {
   }
 };
 
+/* Returns whether an opened file is inside of a folder.  Without /proc it is not. */
 bool
 is_inside(const std::string &link, const char *root)
 {
@@ -66,6 +68,29 @@ is_inside(const std::string &link, const char *root)
   return static_cast<size_t>(length) > folder && std::memcmp(path, root, folder) == 0 && path[folder] == '/';
 }
 
+/* Returns the name of an open file in /proc. */
+std::string
+link_of(const descriptor &place)
+{
+  return "/proc/self/fd/" + std::to_string(place.fd);
+}
+
+/* Opens for reading what was opened as a place.  Without /proc, opens the path, and returns -1 if it leads to another file. */
+int
+reopen(const descriptor &place, const std::string &path)
+{
+  struct stat before, after;
+  const int fd = vyre_file_open(VYRE_FILE_HERE, link_of(place).c_str(), VYRE_FILE_READS);
+  if (fd >= 0 || errno != ENOENT)
+    return fd;
+  const int again = vyre_file_open(VYRE_FILE_HERE, path.c_str(), VYRE_FILE_READS);
+  if (again < 0 || (fstat(place.fd, &before) == 0 && fstat(again, &after) == 0 && before.st_dev == after.st_dev &&
+                    before.st_ino == after.st_ino))
+    return again;
+  close(again);
+  return -1;
+}
+
 } // namespace
 
 /* Loads a file.  Returns NULL if the file is missing, unreadable or outside of the include root.  Also returns NULL if the file
@@ -77,8 +102,7 @@ folder_includer::load(const std::string &path)
   struct stat file;
   if (place.fd < 0 || fstat(place.fd, &file) != 0)
     return nullptr;
-  const std::string link = "/proc/self/fd/" + std::to_string(place.fd);
-  if (options_->include_root && !is_inside(link, options_->include_root))
+  if (options_->include_root && !is_inside(link_of(place), options_->include_root))
     return nullptr;
   if (!S_ISREG(file.st_mode)) {
     refused_ = S_ISDIR(file.st_mode)    ? "A folder cannot be included"
@@ -86,7 +110,7 @@ folder_includer::load(const std::string &path)
                                         : "A device or socket cannot be included";
     return nullptr;
   }
-  const descriptor opened(vyre_file_open(VYRE_FILE_HERE, link.c_str(), VYRE_FILE_READS));
+  const descriptor opened(reopen(place, path));
   std::unique_ptr<std::string> text(new std::string);
   if (opened.fd < 0 || !text_file_append(opened.fd, text.get()))
     return nullptr;

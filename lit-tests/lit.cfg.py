@@ -60,6 +60,8 @@ config.substitutions += [
     ("%full-device", os.path.join(HOUSE, "full-device")),
     # %terminal command...: runs the command with an output that looks like a terminal.
     ("%terminal", f"env LD_PRELOAD={config.vyre_plugins}/terminal.so"),
+    # %noproc command...: runs the command without the files of /proc.
+    ("%noproc", f"env LD_PRELOAD={config.vyre_plugins}/noproc.so"),
     ("%prove", program("vyre-prove")),
     ("%kernelc", program("vyre-kernelc")),
     ("%new-pass", program("vyre-new-pass")),

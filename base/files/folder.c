@@ -1,8 +1,13 @@
 /* The folder of the library, found in the kernel's list of mapped files.  The list is right for every configuration of the dynamic
- * linker and after changes of the working folder.  A library that was replaced keeps its folder.
+ * linker and after changes of the working folder.  A library that was replaced keeps its folder.  Without /proc, the folder is the
+ * one by which the dynamic linker found the library.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "paths.h"
+
+#include <dlfcn.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +46,21 @@ find_own(char *out, size_t size)
   return found;
 }
 
+/* Finds the folder by the path that the dynamic linker used, or the kernel, for a program that contains the library. */
+static bool
+find_linked(char *out, size_t size)
+{
+  Dl_info own;
+  char path[PATH_MAX];
+  if (!dladdr((void *)(uintptr_t)find_own, &own) || !own.dli_fname ||
+      !realpath(strchr(own.dli_fname, '/') ? own.dli_fname : path_of_program(), path))
+    return false;
+  *strrchr(path, '/') = '\0';
+  return (size_t)snprintf(out, size, "%s", path) < size;
+}
+
 bool
 vyre_own_folder(char *out, size_t size)
 {
-  return find_own(out, size);
+  return find_own(out, size) || find_linked(out, size);
 }

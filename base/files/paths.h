@@ -6,6 +6,8 @@
 #define VYRE_BASE_FILES_PATHS_H
 
 #include <stdbool.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 /* Returns whether a path is absolute. */
 static inline bool
@@ -21,10 +23,13 @@ path_is_mark(char c)
   return c == '/';
 }
 
+/* Returns a path of the running program.  Without /proc it is the one by which the program was started, relative to the working
+ * folder at that time. */
 static inline const char *
 path_of_program(void)
 {
-  return "/proc/self/exe";
+  static const char link[] = "/proc/self/exe";
+  return access(link, F_OK) == 0 ? link : (const char *)getauxval(AT_EXECFN);
 }
 
 /* Replaces the backslashes of a user's path by slashes.  Does nothing on systems whose paths have no backslashes. */

@@ -171,8 +171,8 @@ vyre_registry_load_core(vyre_registry *registry)
   static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
   char own[PATH_MAX], path[PATH_MAX + 32];
   if (!vyre_own_folder(own, sizeof(own)))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot find the library of vyre in /proc/self/maps\nFix: mount /proc, or "
-                                       "load the core passes with vyre_registry_load_folder");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot find the folder of the library of vyre\nFix: mount /proc, or load the core passes with "
+                                       "vyre_registry_load_folder");
   for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
     snprintf(path, sizeof(path), "%s/%s", own, below[i]);
     struct stat folder;

@@ -75,8 +75,8 @@ count_own(int argc, char **argv)
 static void
 find_optimizer(char path[PATH_MAX])
 {
-  const ssize_t length = readlink(path_of_program(), path, PATH_MAX - 1);
-  path[length > 0 ? length : 0] = '\0';
+  if (!realpath(path_of_program(), path))
+    path[0] = '\0';
   char *name = strrchr(path, '/');
   const size_t room = PATH_MAX - (size_t)(name ? name + 1 - path : 0);
   if ((size_t)snprintf(name ? name + 1 : path, room, "vyre-passmgr") >= room || access(path, X_OK) != 0)
