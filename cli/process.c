@@ -281,6 +281,8 @@ static vyre_status export(const process *p, const vyre_module *module, work *w, 
     return write_text(p, module, &input, VYRE_CROSS_HLSL, &w->output);
   case OUTPUT_MSL:
     return write_text(p, module, &input, VYRE_CROSS_MSL, &w->output);
+  case OUTPUT_REFLECTION:
+    return write_text(p, module, &input, VYRE_CROSS_REFLECTION, &w->output);
   case OUTPUT_C:
     return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
   case OUTPUT_DOT:

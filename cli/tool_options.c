@@ -105,7 +105,7 @@ static const option_row options[] = {
     {.name = "emit",
      OPTION_WORD,
      AT(emit),
-     "vir|vir0|spirv|glsl|hlsl|msl|c|ptx|dot|spvasm|preprocessed|depends",
+     "vir|vir0|spirv|glsl|hlsl|msl|reflection|c|ptx|dot|spvasm|preprocessed|depends",
      "the output format. dot is a graph to look at, and spvasm is SPIR-V assembly. preprocessed is the text of a shader after its "
      "macros and includes. depends is a rule for make, as -MD writes it. Default: by the output's extension, otherwise the format "
      "of the input (SPIR-V for all shaders)",

@@ -38,17 +38,18 @@ typedef struct tool_options {
   option_glsl glsl;
   option_device on;
   option_texts responses;
-  spec_variants variants;         /* of variants_file; then `inputs` has each input once for each variant */
-  archives archives;              /* of the inputs */
-  vyre_bytes others;              /* the pipeline of -O, owned */
-  vyre_stats_format stats_format; /* parsed from stats */
-  vyre_glsl_options compile;      /* from glsl and the debug options */
-  vyre_cross_options cross[3];    /* by vyre_cross_language: from the options of versions, bind and glsl; the bindings are owned */
-  uint32_t threads;               /* from jobs: 1 to MOST_THREADS */
-  uint32_t sweepers;              /* from phase_threads: 1 to MOST_THREADS */
-  uint32_t batch_most;            /* from batch: the most inputs of one module, 1 without -batch */
-  run_choice runs;                /* the pass runs that are executed, from opt_bisect and skip_pass */
-  bool list_runs;                 /* opt_bisect is "list" */
+  spec_variants variants;                               /* of variants_file; then `inputs` has each input once for each variant */
+  archives archives;                                    /* of the inputs */
+  vyre_bytes others;                                    /* the pipeline of -O, owned */
+  vyre_stats_format stats_format;                       /* parsed from stats */
+  vyre_glsl_options compile;                            /* from glsl and the debug options */
+  vyre_cross_options cross[VYRE_CROSS_LANGUAGE__COUNT]; /* by vyre_cross_language: from the options of versions, bind and glsl; the
+                                                           bindings are owned */
+  uint32_t threads;                                     /* from jobs: 1 to MOST_THREADS */
+  uint32_t sweepers;                                    /* from phase_threads: 1 to MOST_THREADS */
+  uint32_t batch_most;                                  /* from batch: the most inputs of one module, 1 without -batch */
+  run_choice runs;                                      /* the pass runs that are executed, from opt_bisect and skip_pass */
+  bool list_runs;                                       /* opt_bisect is "list" */
   bool in_place, freeze_spec, is_verbose, prints_warnings, hides_warnings, forbids_warnings;
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
       phases, no_fuse, isolate, trust_reproducer, denies_files, debug, debug_info, debug_source, strip, exact_floats, watch,

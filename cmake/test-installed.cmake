@@ -29,7 +29,7 @@ file(RENAME ${prefix} ${prefix}-moved)
 set(prefix ${prefix}-moved)
 foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-wrap bin/vyre-fuzz bin/vyre-kernelc bin/vyre-mega bin/vyre-megac bin/vyre-new-pass bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
     ${LIBDIR}/vyre/passes/dce.so
-    ${LIBDIR}/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre/vyre-glsl
+    share/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre/vyre-glsl
     share/man/man1/vyre-passmgr.1 share/bash-completion/completions/vyre-run share/zsh/site-functions/_vyre-kernelc
     share/fish/vendor_completions.d/vyre-prove.fish)
   if(NOT EXISTS ${prefix}/${path})
@@ -145,6 +145,34 @@ run(${CMAKE_COMMAND} --build ${work}/project/build)
 expect_match("Optimizing blur.spv")
 run(${prefix}/bin/vyre-passmgr -emit=vir ${work}/project/build/blur.spv)
 expect_match("store %Y.y.0., 7u32")
+
+# The same without languages, with the build tree in PATH, in variants and with reflection.
+file(WRITE ${work}/none/n.comp "#version 450\nlayout(constant_id = 3) const int N = 1;\nlayout(binding = 0) buffer Y { int y[]; };\nvoid main() { y[0] = N; }\n")
+file(WRITE ${work}/none/n.frag "#version 450\nlayout(location = 0) out vec4 color;\nvoid main() { color = vec4(1.0); }\n")
+file(WRITE ${work}/none/variants.json "{\"small\": {\"3\": 5}, \"large\": {\"3\": 500}}")
+file(WRITE ${work}/none/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\nfind_package(vyre REQUIRED)\n"
+  "vyre_optimize_shaders(TARGET variants SHADERS n.comp VARIANTS variants.json OPTIONS -freeze-spec REFLECTION)\n"
+  "vyre_optimize_shaders(TARGET stages SHADERS n.comp n.frag REFLECTION FOLDER \${CMAKE_BINARY_DIR}/stages)\n")
+set(without_hints ${CMAKE_COMMAND} -E env "PATH=${BUILD}/bin:${prefix}/bin:$ENV{PATH}" ${CMAKE_COMMAND})
+run(${without_hints} -S ${work}/none -B ${work}/none/build -G ${GENERATOR} -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+run(${without_hints} --build ${work}/none/build)
+foreach(pair small=5 large=500)
+  string(REPLACE "=" ";" pair ${pair})
+  list(GET pair 0 variant)
+  list(GET pair 1 value)
+  run(${prefix}/bin/vyre-passmgr -emit=vir ${work}/none/build/n.${variant}.spv)
+  expect_match("store %Y.y.0., ${value}i32")
+  file(READ ${work}/none/build/n.${variant}.json output)
+  expect_match("\"ssbos\"")
+endforeach()
+file(READ ${work}/none/build/stages/n.json output)
+expect_match("\"specialization_constants\"")
+file(READ ${work}/none/build/stages/n.frag.json output)
+expect_match("\"color\"")
+run(${without_hints} --build ${work}/none/build)
+if(output MATCHES "Optimizing")
+  message(FATAL_ERROR "shaders are made again, and nothing has changed:\n${output}")
+endif()
 
 vyre_need(make find_program make make)
 file(COPY ${SOURCE}/examples/shaders/ DESTINATION ${work}/make/shaders)

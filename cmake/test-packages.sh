@@ -52,7 +52,7 @@ check "libvyre$abi" "vyre-passes \(= $version\), libspirv-cross-c-shared0, $libc
   "$lib/libvyre\\.so\\.$version" "$lib/libvyre\\.so\\.$abi" "$lib/vyre/vyre-glsl"
 check vyre-passes "$libc" "$lib/vyre/passes/dce\.so" "$lib/vyre/passes/simplify\.so"
 check libvyre-dev "vyre \(= $version\), libvyre$abi \(= $version\), $libc" \
-  /usr/include/vyre/plugin.h /usr/include/vyre/ops.def "$lib/libvyre\.so" "$lib/cmake/vyre/vyreConfig\.cmake" \
+  /usr/include/vyre/plugin.h /usr/include/vyre/ops.def "$lib/libvyre\.so" /usr/share/cmake/vyre/vyreConfig.cmake \
   "$lib/pkgconfig/vyre\.pc" /usr/bin/vyre-kernelc /usr/bin/vyre-new-pass /usr/bin/vyre-prove /usr/share/man/man1/vyre-kernelc.1 \
   /usr/share/doc/vyre/examples/plugins/acme.c /usr/share/vim/vimfiles/syntax/vir.vim /usr/share/vyre/vscode/package.json
 check vyre-tools-compat "vyre \(= $version\)" "$lib/vyre/compat/spirv-opt" "$lib/vyre/compat/glslc" \

@@ -2,16 +2,20 @@
 # Installs libvyre, headers, the CMake package and vyre.pc.  The package has vyre::vyre for embedding, and vyre::plugin and
 # vyre_add_plugin for passes.  The `installed` test uses all of these outside of the tree.
 include(CMakePackageConfigHelpers)
-set(VYRE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
+# In share/, because a project without languages does not search the folder of an architecture.  The build tree keeps its copies in a folder
+# that no search finds: with build/bin in PATH, find_package would take them for an installed package.
+set(VYRE_CMAKE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/vyre)
+set(config ${PROJECT_BINARY_DIR}/package/vyreConfig.cmake)
+set(version ${PROJECT_BINARY_DIR}/package/vyreConfigVersion.cmake)
 
 install(TARGETS vyre vyre_plugin EXPORT vyreTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries NAMELINK_COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(EXPORT vyreTargets NAMESPACE vyre:: DESTINATION ${VYRE_CMAKE_DIR} COMPONENT dev)
 set(VYRE_PASS_INSTALL_DIR ${CMAKE_INSTALL_LIBDIR}/vyre/passes)
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/vyreConfig.cmake.in ${PROJECT_BINARY_DIR}/vyreConfig.cmake
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/vyreConfig.cmake.in ${config}
   INSTALL_DESTINATION ${VYRE_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR VYRE_PASS_INSTALL_DIR)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake
+write_basic_package_version_file(${version} COMPATIBILITY SameMinorVersion)
+install(FILES ${config} ${version}
   ${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake ${CMAKE_CURRENT_LIST_DIR}/vyre-shaders.cmake DESTINATION ${VYRE_CMAKE_DIR} COMPONENT dev)
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-pc.cmake)
 vyre_make_pc(${PROJECT_BINARY_DIR}/vyre.pc)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # vyre_optimize_shaders(TARGET name SHADERS files... [PASSES pipeline] [INCLUDES folders...] [OPTIONS options of vyre-passmgr...]
-#   [FOLDER folder]): optimizes each shader into
-# FOLDER/STEM.spv, or NAME.vert.spv of other stages than compute, when it, a file that it includes, or vyre has changed.  TARGET is made, or depends on them if it is there; name_OUTPUTS lists them.
+#   [VARIANTS file.json] [REFLECTION] [FOLDER folder])
+# optimizes each shader into FOLDER/STEM.spv, or NAME.vert.spv of other stages than compute, when it, a file that it includes, or vyre has
+# changed.  With VARIANTS, each shader has an output STEM.VARIANT.spv for each member of the file (-variants).  REFLECTION adds a file
+# STEM.json for each output (-emit=reflection).  TARGET is made, or depends on the outputs if it exists.  name_OUTPUTS lists them.
 function(vyre_optimize_shaders)
-  cmake_parse_arguments(arg "" "TARGET;PASSES;FOLDER" "SHADERS;INCLUDES;OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "REFLECTION" "TARGET;PASSES;FOLDER;VARIANTS" "SHADERS;INCLUDES;OPTIONS" ${ARGN})
   if(NOT arg_TARGET OR NOT arg_SHADERS OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "vyre_optimize_shaders takes TARGET name SHADERS files... [PASSES pipeline] [INCLUDES folders...] [OPTIONS options...] [FOLDER folder], not: ${ARGN}")
+    message(FATAL_ERROR "vyre_optimize_shaders takes TARGET name SHADERS files... [PASSES pipeline] [INCLUDES folders...] [OPTIONS options...] [VARIANTS file.json] [REFLECTION] [FOLDER folder], not: ${ARGN}")
   endif()
   if(NOT arg_PASSES)
     set(arg_PASSES default<O2>)
@@ -19,6 +21,20 @@ function(vyre_optimize_shaders)
     get_filename_component(path ${folder} ABSOLUTE)
     list(APPEND includes -I${path})
   endforeach()
+  set(endings)
+  set(variants)
+  if(arg_VARIANTS)
+    get_filename_component(variants ${arg_VARIANTS} ABSOLUTE)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${variants}) # the names of outputs are in it
+    file(READ ${variants} text)
+    string(JSON count LENGTH "${text}")
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+      string(JSON name MEMBER "${text}" ${i})
+      list(APPEND endings .${name})
+    endforeach()
+    list(APPEND arg_OPTIONS -variants=${variants})
+  endif()
   set(outputs)
   foreach(shader ${arg_SHADERS})
     get_filename_component(path ${shader} ABSOLUTE)
@@ -26,14 +42,28 @@ function(vyre_optimize_shaders)
     if(shader MATCHES "[.](vert|tesc|tese|geom|frag|task|mesh|rgen|rint|rahit|rchit|rmiss|rcall)$") # as -outdir names them
       get_filename_component(stem ${shader} NAME)
     endif()
-    set(output ${arg_FOLDER}/${stem}.spv)
-    if(output IN_LIST outputs)
-      message(FATAL_ERROR "vyre_optimize_shaders: two shaders become ${output}: give one of them another FOLDER")
+    set(stems ${arg_FOLDER}/${stem})
+    if(variants)
+      list(TRANSFORM endings PREPEND ${arg_FOLDER}/${stem} OUTPUT_VARIABLE stems)
     endif()
-    add_custom_command(OUTPUT ${output} DEPFILE ${output}.d DEPENDS ${path} vyre::passmgr
-      COMMAND vyre::passmgr -passes=${arg_PASSES} ${includes} ${arg_OPTIONS} -MD ${path} -o ${output}
+    list(TRANSFORM stems APPEND .spv OUTPUT_VARIABLE made)
+    foreach(output ${made})
+      if(output IN_LIST outputs)
+        message(FATAL_ERROR "vyre_optimize_shaders: two shaders become ${output}: give one of them another FOLDER")
+      endif()
+    endforeach()
+    list(GET made 0 first) # its dependences are those of all
+    add_custom_command(OUTPUT ${made} DEPFILE ${first}.d DEPENDS ${path} ${variants} vyre::passmgr
+      COMMAND vyre::passmgr -passes=${arg_PASSES} ${includes} ${arg_OPTIONS} -MD ${path} -o ${arg_FOLDER}/${stem}.spv
       COMMENT "Optimizing ${stem}.spv" VERBATIM)
-    list(APPEND outputs ${output})
+    list(APPEND outputs ${made})
+    if(arg_REFLECTION)
+      foreach(name ${stems})
+        add_custom_command(OUTPUT ${name}.json DEPENDS ${name}.spv vyre::passmgr
+          COMMAND vyre::passmgr ${name}.spv -o ${name}.json VERBATIM)
+        list(APPEND outputs ${name}.json)
+      endforeach()
+    endif()
   endforeach()
   if(TARGET ${arg_TARGET})
     target_sources(${arg_TARGET} PRIVATE ${outputs})

@@ -11,7 +11,7 @@
 
 #define LIBRARY "libspirv-cross-c-shared.so.0"
 
-static const char *const names[VYRE_CROSS_LANGUAGE__COUNT] = {"GLSL", "HLSL", "MSL"};
+static const char *const names[VYRE_CROSS_LANGUAGE__COUNT] = {"GLSL", "HLSL", "MSL", "JSON"};
 
 /* Keeps the reason of a refusal, which is one text. */
 typedef struct reason {

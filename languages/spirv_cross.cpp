@@ -1,4 +1,4 @@
-/* Writes modules as GLSL, HLSL or MSL with SPIRV-Cross, within vyre-glsl.
+/* Writes modules as GLSL, HLSL or MSL, or their reflection, with SPIRV-Cross, within vyre-glsl.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
@@ -95,12 +95,13 @@ public:
   const char *
   write()
   {
-    static const spvc_backend backends[] = {SPVC_BACKEND_GLSL, SPVC_BACKEND_HLSL, SPVC_BACKEND_MSL};
+    static const spvc_backend backends[] = {SPVC_BACKEND_GLSL, SPVC_BACKEND_HLSL, SPVC_BACKEND_MSL, SPVC_BACKEND_JSON};
     spvc_parsed_ir parsed = nullptr;
     if (cross.context_create(&context) != SPVC_SUCCESS)
       throw refusal{"SPIRV-Cross cannot be started"};
     cross_changes changes;
-    const std::string reason = cross_prepare(request, &changes);
+    const bool is_reflection = options.language == VYRE_CROSS_REFLECTION;
+    const std::string reason = is_reflection ? "" : cross_prepare(request, &changes);
     if (!reason.empty())
       throw refusal{reason};
     const bool is_same = changes.words.empty();
@@ -108,13 +109,14 @@ public:
                                     is_same ? request.count : changes.words.size(), &parsed));
     check(cross.context_create_compiler(context, backends[options.language], parsed, SPVC_CAPTURE_MODE_TAKE_OWNERSHIP, &compiler));
     choose_entry_point();
-    set_options();
+    if (!is_reflection)
+      set_options();
     add(changes);
     if (options.platform == VYRE_CROSS_OPENGL || options.platform == VYRE_CROSS_ES)
       combine_samplers();
     if (options.language == VYRE_CROSS_HLSL)
       cross.compiler_hlsl_remap_num_workgroups_builtin(compiler);
-    if (options.binding_count)
+    if (options.binding_count && !is_reflection)
       bind();
     const char *text = nullptr;
     check(cross.compiler_compile(compiler, &text));

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl",   ".hlsl", ".metal",
+const char *const output_endings[OUTPUT__COUNT] = {".vir", ".vir0", ".spv", ".glsl",   ".hlsl", ".metal", ".json",
                                                    ".c",   ".ptx",  ".dot", ".spvasm", ".i",    ".d"};
-const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl",   "hlsl",         "msl",
+const char *const output_words[OUTPUT__COUNT] = {"vir", "vir0", "spirv", "glsl",   "hlsl",         "msl",    "reflection",
                                                  "c",   "ptx",  "dot",   "spvasm", "preprocessed", "depends"};
-static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "HLSL", "MSL", "C", "PTX"};
+static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "HLSL", "MSL", "JSON", "C", "PTX"};
 
 output_form
 outputs_form(const tool_options *options, vyre_input_kind kind)

@@ -15,6 +15,7 @@ typedef enum output_form {
   OUTPUT_GLSL,
   OUTPUT_HLSL,
   OUTPUT_MSL,
+  OUTPUT_REFLECTION,
   OUTPUT_C,
   OUTPUT_PTX,
   OUTPUT_DOT,

@@ -1,4 +1,4 @@
-/* SPIR-V as GLSL, HLSL or MSL text, written by SPIRV-Cross.
+/* SPIR-V as GLSL, HLSL or MSL text, or its reflection as JSON, written by SPIRV-Cross.
  *
  * SPIRV-Cross runs in the processes of vyre/glsl.h, one module at a time, with limits of memory and time. The library
  * libspirv-cross-c-shared.so.0 is opened when the first module is written.
@@ -17,6 +17,7 @@ typedef enum vyre_cross_language {
   VYRE_CROSS_GLSL,
   VYRE_CROSS_HLSL,
   VYRE_CROSS_MSL,
+  VYRE_CROSS_REFLECTION, /* JSON: entry point, workgroup, resources with types, offsets and bindings, specialization constants */
   VYRE_CROSS_LANGUAGE__COUNT
 } vyre_cross_language;
 

@@ -24,7 +24,7 @@ typedef struct vyre_optimize_options {
   size_t struct_size; /* sizeof(vyre_optimize_options), so that a newer library reads an older struct */
   /* A pipeline (docs/passmgr.md). NULL: "default<O2>". "" runs no pass; then SPIR-V is not changed, and a text is compiled only. */
   const char *passes;
-  /* The output: "spirv" (the default), "spvasm", "glsl", "hlsl", "msl", "vir", "c" or "ptx". */
+  /* The output: "spirv" (the default), "spvasm", "glsl", "hlsl", "msl", "reflection" (JSON), "vir", "c" or "ptx". */
   const char *emit;
   /* Name of the input. It begins messages, its ending helps to detect the language and the stage, and #include searches its folder.
    * NULL: "shader". */

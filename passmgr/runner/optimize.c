@@ -21,7 +21,8 @@
 
 /* ---- options ------------------------------------------------------------------------------------------------------------- */
 
-typedef enum form { SPIRV, ASSEMBLY, GLSL, HLSL, MSL, VIR, C, PTX } form;
+/* GLSL to REFLECTION are in the order of vyre_cross_language. */
+typedef enum form { SPIRV, ASSEMBLY, GLSL, HLSL, MSL, REFLECTION, VIR, C, PTX } form;
 
 /* The options of a call, checked. */
 typedef struct request {
@@ -54,7 +55,7 @@ copy_options(const vyre_optimize_options *given, vyre_optimize_options *out)
 static vyre_status
 read_emit(const char *name, form *out)
 {
-  static const char *const names[] = {"spirv", "spvasm", "glsl", "hlsl", "msl", "vir", "c", "ptx"};
+  static const char *const names[] = {"spirv", "spvasm", "glsl", "hlsl", "msl", "reflection", "vir", "c", "ptx"};
   *out = SPIRV;
   for (int i = 0; name && i < (int)(sizeof names / sizeof *names); i++)
     if (strcmp(name, names[i]) == 0) {
@@ -62,7 +63,8 @@ read_emit(const char *name, form *out)
       return VYRE_OK;
     }
   return name ? VYRE_ERROR(VYRE_CODE_USAGE,
-                           "'%.100s' is not an output format\nFix: use spirv, spvasm, glsl, hlsl, msl, vir, c or ptx", name)
+                           "'%.100s' is not an output format\nFix: use spirv, spvasm, glsl, hlsl, msl, reflection, vir, c or ptx",
+                           name)
               : VYRE_OK;
 }
 
@@ -313,9 +315,7 @@ write_spirv(const request *r, const vyre_module *module, const vyre_source *sour
 static vyre_status
 write_text(const request *r, const vyre_module *module, const vyre_source *source, vyre_bytes *out)
 {
-  const vyre_cross_options options = {.language = r->form == GLSL   ? VYRE_CROSS_GLSL
-                                                  : r->form == HLSL ? VYRE_CROSS_HLSL
-                                                                    : VYRE_CROSS_MSL,
+  const vyre_cross_options options = {.language = (vyre_cross_language)(VYRE_CROSS_GLSL + (r->form - GLSL)),
                                       .entry_point = r->options.entry_point};
   vyre_bytes words = {.allocator = r->options.allocator};
   vyre_status status = write_spirv(r, module, source, &words);
