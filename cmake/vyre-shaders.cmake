@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # vyre_optimize_shaders(TARGET name SHADERS files... [PASSES pipeline] [INCLUDES folders...] [OPTIONS options of vyre-passmgr...]
-#   [VARIANTS file.json] [REFLECTION] [FOLDER folder])
-# optimizes each shader into FOLDER/STEM.spv, or NAME.vert.spv of other stages than compute, when it, a file that it includes, or vyre has
-# changed.  With VARIANTS, each shader has an output STEM.VARIANT.spv for each member of the file (-variants).  REFLECTION adds a file
+#   [VARIANTS file.json] [REFLECTION] [FOLDER folder]): optimizes shaders.
+# An output is FOLDER/STEM.spv, or NAME.vert.spv of other stages than compute.  It is made again when the shader, a file that the shader
+# includes, or vyre has changed.  With VARIANTS, each shader has an output STEM.VARIANT.spv for each member of the file (-variants).  REFLECTION adds a file
 # STEM.json for each output (-emit=reflection).  TARGET is made, or depends on the outputs if it exists.  name_OUTPUTS lists them.
 function(vyre_optimize_shaders)
   cmake_parse_arguments(arg "REFLECTION" "TARGET;PASSES;FOLDER;VARIANTS" "SHADERS;INCLUDES;OPTIONS" ${ARGN})
