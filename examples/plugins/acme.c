@@ -21,11 +21,11 @@ log2_of(uint32_t value)
 }
 
 static bool
-is_multiplication_by_literal(const vyre_view *view, uint32_t row)
+is_multiplication_by_literal(const vyre_view *view, uint32_t row, uint64_t *out)
 {
   uint32_t op = view->op[row];
   vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(op));
-  return VYRE_ROW_OP(op) == VYRE_OP_mul && (VYRE_ROW_FLAGS(op) & VYRE_ROW_IMM) != 0 && (kind == VYRE_I32 || kind == VYRE_U32);
+  return VYRE_ROW_OP(op) == VYRE_OP_mul && (kind == VYRE_I32 || kind == VYRE_U32) && vyre_row_literal(view, row, 1, out);
 }
 
 static vyre_status
@@ -36,13 +36,14 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   uint64_t most = host->param(ctx, "max");
   *out = VYRE_UNCHANGED;
   for (uint32_t row = 1; row < view->rows; row++) {
-    if (!is_multiplication_by_literal(view, row))
+    uint64_t literal;
+    if (!is_multiplication_by_literal(view, row, &literal))
       continue;
-    uint32_t k = log2_of(view->imm[row]);
+    uint32_t k = log2_of((uint32_t)literal);
     if (k > most || k == 32)
       continue;
     uint32_t op = view->op[row];
-    host->rewrite(module, row, VYRE_ROW(VYRE_OP_shl, VYRE_ROW_TYPE(op), VYRE_ROW_FLAGS(op)), k, 0, view->a[row], 0, 0);
+    host->rewrite(module, row, VYRE_ROW(VYRE_OP_shl, VYRE_ROW_TYPE(op), VYRE_ROW_FLAGS(op) | VYRE_ROW_IMM), k, 0, view->a[row], 0, 0);
     host->count(ctx, "multiplications", 1);
     *out = VYRE_CHANGED;
   }

@@ -74,6 +74,19 @@ vyre_row_imm(const vyre_view *view, uint32_t row)
   return (uint64_t)view->imm_hi[row] << 32 | view->imm[row];
 }
 
+/* Returns whether an operand of a row is a literal, and stores its bits. `operand` is 0 for a, 1 for b and 2 for c. The literal is
+ * either in the row itself (VYRE_ROW_IMM, operand b) or in a `const` row: `x * 2.0` has the first form, `pow(x, 2.0)` the second.
+ * A literal of a vector has these bits in every lane. */
+static inline bool
+vyre_row_literal(const vyre_view *view, uint32_t row, uint32_t operand, uint64_t *out_bits)
+{
+  const uint32_t source = (operand == 0 ? view->a : operand == 1 ? view->b : view->c)[row];
+  const bool is_immediate = operand == 1 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_IMM) != 0;
+  if (is_immediate || vyre_row_is_const(view, source))
+    *out_bits = vyre_row_imm(view, is_immediate ? row : source);
+  return is_immediate || vyre_row_is_const(view, source);
+}
+
 /* Returns the type that determines the row's cost: the widest scalar kind among its result and operands, with the most lanes that
  * any of them has. Of kinds of equal width the result's counts. Returns a type of kind VYRE_VOID if none of them is a scalar or
  * vector. */

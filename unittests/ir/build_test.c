@@ -1,6 +1,8 @@
 /* The builder: positions and contents of rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/view.h" /* before the variable `program` */
+
 #include "program_test.h"
 
 /* Asserts the operation word, payload and operands of a row. */
@@ -460,4 +462,22 @@ BUILD_TEST(a_builder_outside_of_programs_declares_nothing)
   vyre_build_workgroup(&b, loose, loose, loose);
   assert_int_equal(v->first[0], program.id);
   assert_int_equal(v->last[0], program.id);
+}
+
+BUILD_TEST(a_literal_operand_is_found_in_both_forms)
+{
+  vyre_row x = vyre_build_const(&b, F32, 0x40400000), two = vyre_build_const(&b, F32, 0x40000000), value = build_value(&b);
+  vyre_row immediate = vyre_build(&b, VYRE_OP_add, U32, VYRE_ROW_IMM, 7, 0, value, VYRE_NONE, VYRE_NONE);
+  vyre_row power = vyre_build(&b, VYRE_OP_pow, F32, 0, 0, 0, x, two, VYRE_NONE);
+  uint64_t bits = 1;
+  assert_true(vyre_row_literal(v, immediate.id, 1, &bits));
+  assert_int_equal(bits, 7);
+  assert_true(vyre_row_literal(v, power.id, 0, &bits));
+  assert_int_equal(bits, 0x40400000);
+  assert_true(vyre_row_literal(v, power.id, 1, &bits));
+  assert_int_equal(bits, 0x40000000);
+  assert_false(vyre_row_literal(v, immediate.id, 0, &bits));
+  assert_false(vyre_row_literal(v, immediate.id, 2, &bits));
+  assert_false(vyre_row_literal(v, power.id, 2, &bits));
+  assert_int_equal(bits, 0x40000000);
 }
