@@ -107,10 +107,15 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   rules_set set = {0};
-  rules_error error;
-  const bool good = rules_parse((rules_memory){take, NULL}, "input", (const char *)data, size, &set, &error);
-  if (!good && (!error.line || !error.column || !error.message[0] || !error.fix[0]))
-    fuzz_fail("an error says too little: %s", error.message);
+  rules_errors errors;
+  const bool good = rules_parse((rules_memory){take, NULL}, "input", (const char *)data, size, &set, &errors);
+  if (good != (errors.count == 0))
+    fuzz_fail("%u errors", errors.count);
+  for (uint32_t i = 0; i < rules_errors_kept(&errors); i++) {
+    const rules_error *error = &errors.items[i];
+    if (!error->line || !error->column || !error->message[0] || !error->fix[0])
+      fuzz_fail("an error says too little: %s", error->message);
+  }
   for (uint32_t i = 0; i < set.count; i++)
     try_rule(&set.rules[i]);
   if (set.count) {

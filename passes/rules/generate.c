@@ -186,7 +186,7 @@ int
 main(int argc, char **argv)
 {
   rules_set set = {0};
-  rules_error error;
+  rules_errors errors;
   const char *what = argc > 1 ? argv[1] : "";
   const bool table = strcmp(what, "table") == 0;
   const int first = table ? 3 : 2, files = argc - first;
@@ -203,8 +203,8 @@ main(int argc, char **argv)
   for (int f = 0; f < files; f++) {
     size_t length;
     texts[f] = read_file(argv[first + f], &length);
-    if (!rules_parse(memory, argv[first + f], texts[f], length, &set, &error))
-      die(argv[first + f], &error);
+    if (!rules_parse(memory, argv[first + f], texts[f], length, &set, &errors))
+      die(argv[first + f], &errors.items[0]);
     firsts[f + 1] = set.count;
   }
   if (table)

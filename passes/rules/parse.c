@@ -543,31 +543,37 @@ check_rule(const rules_reading *r, const rules_set *set)
 }
 
 bool
-rules_parse(rules_memory memory, const char *file, const char *text, size_t length, rules_set *set, rules_error *out_error)
+rules_parse(rules_memory memory, const char *file, const char *text, size_t length, rules_set *set, rules_errors *out)
 {
-  parser p = {.r = {.text = text, .length = length, .error = out_error}};
+  rules_error left; /* without an item */
+  parser p = {.r = {.text = text, .length = length, .error = &out->items[0]}};
   set->file = file;
-  *out_error = (rules_error){0};
-  if (length > RULES_TEXT)
+  out->count = 0;
+  if (length > RULES_TEXT) {
+    out->count = 1;
     return rules_fail(&p.r, 0, "remove unused rules and comments", "a file of rules has at most %d bytes", RULES_TEXT);
+  }
   uint32_t line = 1;
   for (size_t at = rule_start(text, length, 0, &line); at < length; at = rule_start(text, length, p.end, &line)) {
-    if (set->count == RULES_MOST)
-      return rules_fail(&p.r, (uint32_t)at, "remove unused rules", "there are more than %d rules", RULES_MOST);
-    if (!reserve_rule(memory, set))
-      return rules_fail(&p.r, (uint32_t)at, "free some memory", "out of memory");
-    rules_rule *rule = &set->rules[set->count];
-    p = (parser){
-        .r = {.rule = rule, .text = text, .length = length, .error = out_error}, .at = at, .end = rule_end(text, length, at)};
+    rules_error *error = out->count < RULES_MOST_ERRORS ? &out->items[out->count] : &left;
+    p = (parser){.r = {.text = text, .length = length, .error = error}, .at = at, .end = rule_end(text, length, at)};
+    const bool is_full = set->count == RULES_MOST;
+    if (is_full || !reserve_rule(memory, set)) {
+      out->count++;
+      return is_full ? rules_fail(&p.r, (uint32_t)at, "remove unused rules", "there are more than %d rules", RULES_MOST)
+                     : rules_fail(&p.r, (uint32_t)at, "free some memory", "out of memory");
+    }
+    rules_rule *rule = p.r.rule = &set->rules[set->count];
     memset(rule, 0, sizeof *rule);
     rule->text = text + at;
     rule->length = (uint32_t)(p.end - at);
     rule->line = line;
-    if (!read_rule(&p) || !check_rule(&p.r, set))
-      return false;
+    if (read_rule(&p) && check_rule(&p.r, set))
+      set->count++;
+    else
+      out->count++;
     for (size_t i = at; i < p.end; i++)
       line += text[i] == '\n';
-    set->count++;
   }
-  return true;
+  return out->count == 0;
 }

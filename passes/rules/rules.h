@@ -139,9 +139,23 @@ typedef struct rules_error {
   char message[256], fix[192];
 } rules_error;
 
-/* Parses a text and appends its rules to the set.  `text` must outlive the set.  Returns false and the first error if a rule is
- * wrong.  Rules are typed and checked (docs/rules-format.md), and each makes the program smaller (rules_shrinks). */
-bool rules_parse(rules_memory memory, const char *file, const char *text, size_t length, rules_set *set, rules_error *out_error);
+enum { RULES_MOST_ERRORS = 20 };
+
+typedef struct rules_errors {
+  rules_error items[RULES_MOST_ERRORS]; /* in the order of the text, one of each faulty rule */
+  uint32_t count;                       /* may be greater: of further faulty rules there is no item */
+} rules_errors;
+
+/* Returns the number of items. */
+static inline uint32_t
+rules_errors_kept(const rules_errors *errors)
+{
+  return errors->count < RULES_MOST_ERRORS ? errors->count : RULES_MOST_ERRORS;
+}
+
+/* Parses a text and appends its valid rules to the set.  `text` must outlive the set.  Returns whether there is no error.  Rules are
+ * typed and checked (docs/rules-format.md), and each makes the program smaller (rules_shrinks). */
+bool rules_parse(rules_memory memory, const char *file, const char *text, size_t length, rules_set *set, rules_errors *out);
 
 /* Advances to the next choice of a kind for each of rule->kinds, in order.  Zeroed `kinds` start the enumeration.  Returns false
  * after the last choice.  There are fewer than 1 << 12. */

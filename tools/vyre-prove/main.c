@@ -307,11 +307,13 @@ read_rules(const options *o, memory *m, rules_set *set)
     const char *name = o->files.names[i];
     size_t length;
     char *text = read_file(name, m, &length);
-    rules_error error;
+    rules_errors errors;
     if (!text)
       return 1;
-    if (!rules_parse((rules_memory){allocate, m}, name, text, length, set, &error)) {
-      fprintf(stderr, "%s:%u:%u: error: %s\nFix: %s\n", name, error.line, error.column, error.message, error.fix);
+    if (!rules_parse((rules_memory){allocate, m}, name, text, length, set, &errors)) {
+      for (uint32_t k = 0; k < rules_errors_kept(&errors); k++)
+        fprintf(stderr, "%s:%u:%u: error: %s\nFix: %s\n", name, errors.items[k].line, errors.items[k].column,
+                errors.items[k].message, errors.items[k].fix);
       return 1;
     }
   }

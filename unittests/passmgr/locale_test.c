@@ -73,9 +73,9 @@ rule_constant(void)
   static const char rule[] = "half (float): mul(x, 0.5) => x";
   void *blocks[64] = {NULL};
   rules_set set = {0};
-  rules_error error = {0};
-  if (!rules_parse((rules_memory){allocate, blocks}, "test", rule, sizeof(rule) - 1, &set, &error))
-    fail_msg("%s", error.message);
+  rules_errors errors;
+  if (!rules_parse((rules_memory){allocate, blocks}, "test", rule, sizeof(rule) - 1, &set, &errors))
+    fail_msg("%s", errors.items[0].message);
   const rules_rule *r = &set.rules[0];
   const uint64_t bits = r->nodes[r->nodes[r->pattern].operand[1]].bits;
   for (void **block = blocks; *block; block++)

@@ -442,15 +442,15 @@ open_bank(bench *b)
   static const char *const files[] = {VYRE_TEST_RULES};
   static const char *const texts[] = {"pm", "expand"};
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-    rules_error error;
+    rules_errors errors;
     char *text = arena_take(&b->arena, FILE_BYTES);
     FILE *from = fopen(files[i], "rb");
     assert_non_null(from);
     const size_t length = fread(text, 1, FILE_BYTES, from);
     fclose(from);
     assert_true(length < FILE_BYTES);
-    if (!rules_parse((rules_memory){arena_take, &b->arena}, files[i], text, length, &b->set, &error))
-      fail_msg("%s:%u:%u: %s", files[i], error.line, error.column, error.message);
+    if (!rules_parse((rules_memory){arena_take, &b->arena}, files[i], text, length, &b->set, &errors))
+      fail_msg("%s:%u:%u: %s", files[i], errors.items[0].line, errors.items[0].column, errors.items[0].message);
   }
   assert_null(vyre_registry_create(NULL, &b->registry));
   assert_null(vyre_registry_load_folder(b->registry, VYRE_TEST_PASSES, VYRE_ORIGIN_CORE));

@@ -9,9 +9,9 @@ static rules_set
 read_rules(arena *a, const char *text)
 {
   rules_set set = {0};
-  rules_error error;
-  if (!rules_parse((rules_memory){arena_take, a}, "test.rules", text, strlen(text), &set, &error))
-    fail_msg("%u:%u: %s", error.line, error.column, error.message);
+  rules_errors errors;
+  if (!rules_parse((rules_memory){arena_take, a}, "test.rules", text, strlen(text), &set, &errors))
+    fail_msg("%u:%u: %s", errors.items[0].line, errors.items[0].column, errors.items[0].message);
   return set;
 }
 
@@ -209,14 +209,51 @@ TEST(errors_have_line_and_column)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     arena a = {0};
     rules_set set = {0};
-    rules_error error;
-    if (rules_parse((rules_memory){arena_take, &a}, "test.rules", cases[i].text, strlen(cases[i].text), &set, &error))
+    rules_errors errors;
+    const rules_error *error = errors.items;
+    if (rules_parse((rules_memory){arena_take, &a}, "test.rules", cases[i].text, strlen(cases[i].text), &set, &errors))
       fail_msg("read: %s", cases[i].text);
-    if (error.line != cases[i].line || error.column != cases[i].column || !strstr(error.message, cases[i].message))
-      fail_msg("%s\n%u:%u: %s, not %u:%u", cases[i].text, error.line, error.column, error.message, cases[i].line, cases[i].column);
-    assert_true(error.fix[0]);
+    if (errors.count != 1 || error->line != cases[i].line || error->column != cases[i].column ||
+        !strstr(error->message, cases[i].message))
+      fail_msg("%s\n%u:%u: %s, not %u:%u", cases[i].text, error->line, error->column, error->message, cases[i].line, cases[i].column);
+    assert_true(error->fix[0]);
     arena_free(&a);
   }
+}
+
+TEST(each_faulty_rule_has_an_error)
+{
+  static const char text[] = "a: nope(x) => x\n"
+                             "good: not(not(x)) => x\n"
+                             "b: add(x, 0\n"
+                             "    => x\n"
+                             "good: not(not(x)) => x\n"
+                             "c: add(x, 1) => add(x, 2)\n";
+  static const uint32_t lines[] = {1, 4, 5, 6};
+  arena a = {0};
+  rules_set set = {0};
+  rules_errors errors;
+  assert_false(rules_parse((rules_memory){arena_take, &a}, "test.rules", text, strlen(text), &set, &errors));
+  assert_int_equal(set.count, 1);
+  assert_int_equal(errors.count, 4);
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal(errors.items[i].line, lines[i]);
+  arena_free(&a);
+}
+
+TEST(errors_beyond_the_limit_are_counted)
+{
+  char text[40 * 16] = "";
+  arena a = {0};
+  rules_set set = {0};
+  rules_errors errors;
+  for (int i = 0; i < 30; i++)
+    strcat(text, "a: nope(x) => x\n");
+  assert_false(rules_parse((rules_memory){arena_take, &a}, "test.rules", text, strlen(text), &set, &errors));
+  assert_int_equal(errors.count, 30);
+  assert_int_equal(rules_errors_kept(&errors), RULES_MOST_ERRORS);
+  assert_int_equal(errors.items[RULES_MOST_ERRORS - 1].line, RULES_MOST_ERRORS);
+  arena_free(&a);
 }
 
 static void *
@@ -230,7 +267,8 @@ no_memory(void *user, size_t bytes)
 TEST(exhausted_memory_is_an_error)
 {
   rules_set set = {0};
-  rules_error error;
-  assert_false(rules_parse((rules_memory){no_memory, NULL}, "", "a: not(not(x)) => x", 19, &set, &error));
-  assert_non_null(strstr(error.message, "out of memory"));
+  rules_errors errors;
+  assert_false(rules_parse((rules_memory){no_memory, NULL}, "", "a: not(not(x)) => x", 19, &set, &errors));
+  assert_int_equal(errors.count, 1);
+  assert_non_null(strstr(errors.items[0].message, "out of memory"));
 }
