@@ -276,6 +276,11 @@ parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
   }
   if (pipeline->nodes[id].kind == VYRE_NODE_REPEAT && !seen[VYRE_REPEAT_N])
     return vyre_parser_fail(p, name, name_length, "Fix: write the count after the name", "'repeat' needs a count: repeat<2>(...)");
+  for (uint32_t i = 0; i < schema.count && p->rules; i++)
+    if (schema.params[i].type == VYRE_PARAM_TEXT && strcmp(schema.params[i].name, "rules") == 0) {
+      values[i] = p->rules;
+      p->has_used_rules = true;
+    }
   const vyre_pass_record *record = pipeline->nodes[id].record;
   return record ? check_provided(p, name, name_length, record, values) : VYRE_OK;
 }
@@ -319,10 +324,13 @@ is_name(int c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* Parses the level in < and >. */
+/* Parses `<level>` or `<level;rules=FILE>`. */
 static vyre_status
-parse_level(vyre_parser *p, size_t at, const vyre_default **out)
+parse_level(vyre_parser *p, size_t at, const vyre_default **out, uint64_t *out_rules)
 {
+  static const vyre_param params[] = {
+      {.struct_size = sizeof(vyre_param), .type = VYRE_PARAM_TEXT, .name = "rules", .summary = "a file of rules", .words = "FILE"}};
+  static const vyre_schema schema = {"pipeline", "default", "a pipeline of vyre's", params, 1};
   const size_t open = p->at;
   char found[16];
   if (vyre_parser_peek(p) == '<')
@@ -332,7 +340,8 @@ parse_level(vyre_parser *p, size_t at, const vyre_default **out)
     p->at++;
   const size_t length = p->at > open ? p->at - open - 1 : 0;
   *out = length ? find_level(word, length) : NULL;
-  if (*out && vyre_parser_peek(p) != '>')
+  const int next = vyre_parser_peek(p);
+  if (*out && next != '>' && next != ';' && next != ',')
     return vyre_parser_fail(p, p->at, 1, "Fix: end the level with >", "expected '>', found %s", vyre_parser_found(p, found));
   if (*out && word[0] != (*out)->level[0])
     return vyre_parser_fail(p, open + 1, length, "Fix: use default<O0>, default<O1>, default<O2> or default<O3>",
@@ -341,7 +350,7 @@ parse_level(vyre_parser *p, size_t at, const vyre_default **out)
     return vyre_parser_fail(p, at, p->at - at + (vyre_parser_peek(p) == '>'), "Fix: write default<O2>",
                             "'default' needs a level: default<O0>, default<O1>, default<O2> or default<O3>");
   p->at++;
-  return VYRE_OK;
+  return next == '>' ? VYRE_OK : vyre_parse_params(p, &schema, out_rules, &(bool){false});
 }
 
 /* Parses `default<level>`: adds the elements of its expansion. */
@@ -350,15 +359,21 @@ parse_default(vyre_parser *p, uint32_t parent, uint32_t *last, size_t at)
 {
   const vyre_default *expansion;
   char name[32];
-  VYRE_TRY(parse_level(p, at, &expansion));
+  uint64_t rules = 0;
+  VYRE_TRY(parse_level(p, at, &expansion, &rules));
   snprintf(name, sizeof(name), "default<%s>", expansion->level);
   vyre_parser inner = *p;
   inner.name = name;
   inner.text = expansion->text;
   inner.length = strlen(inner.text);
   inner.at = 0;
+  inner.rules = rules;
+  inner.has_used_rules = false;
   vyre_status status = parse_elements(&inner, parent, last);
   p->elements = inner.elements;
+  if (!status && rules && !inner.has_used_rules)
+    return vyre_parser_fail(p, at, p->at - at, "Fix: use default<O1> to default<O3>, or leave out the rules",
+                            "no pass of default<%s> has rules", expansion->level);
   return vyre_status_note(status, "in the expansion that %s uses", p->name);
 }
 
@@ -440,7 +455,7 @@ vyre_pipeline_parse(const vyre_registry *registry, const char *text, size_t leng
     return VYRE_OUT_OF_MEMORY("for the pipeline");
   pipeline->allocator = registry->allocator;
   pipeline->registry = registry;
-  vyre_parser parser = {registry, name, text, length, 0, 0, 0, 1, pipeline};
+  vyre_parser parser = {.registry = registry, .name = name, .text = text, .length = length, .repeats = 1, .pipeline = pipeline};
   vyre_status status = parse_text(&parser);
   if (status)
     vyre_pipeline_destroy(pipeline);

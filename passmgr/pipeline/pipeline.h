@@ -70,6 +70,8 @@ typedef struct vyre_parser {
   uint32_t depth, elements;
   uint64_t repeats; /* product of the counts around the current element */
   vyre_pipeline *pipeline;
+  uint64_t rules;      /* in the expansion of default<level;rules=FILE>: the value for each pass with that parameter, otherwise 0 */
+  bool has_used_rules; /* a pass has that parameter */
 } vyre_parser;
 
 /* Returns the error "name:line:column: message", with the line, a caret under `length` characters from `at` on, and the fix, if
