@@ -59,13 +59,15 @@ typedef struct vyre_optimize_item {
   size_t size;
   vyre_bytes out;     /* the output is appended; owned by the caller */
   vyre_status status; /* set by the call; owned by the caller */
+  /* Receives the messages of this shader, on the thread that optimizes it. Without `emit`, those of the options do. */
+  vyre_diagnostics diagnostics;
 } vyre_optimize_item;
 
-/* Optimizes many shaders on at most `threads` threads (0: as many as there are processors), the caller's included. Each item has a
- * status of its own. Returns USAGE for wrong options, before any item is read, or if a shader failed, the code of the first one.
- * Diagnostics are emitted one at a time. */
-VYRE_MUST_USE vyre_status vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *items, uint32_t count,
-                                             uint32_t threads);
+/* Optimizes many shaders on at most `threads` threads (0: as many as there are processors), the caller's included. `item_size` is
+ * sizeof(vyre_optimize_item). Each item has a status of its own. Returns USAGE for wrong options, before any item is read, and INPUT
+ * if a shader failed. Messages to the diagnostics of the options are emitted one at a time. */
+VYRE_MUST_USE vyre_status vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *items, size_t item_size,
+                                             uint32_t count, uint32_t threads);
 
 /* Frees everything that was kept. A later call keeps things again. No other thread may be in a call. */
 void vyre_optimize_end(void);

@@ -144,7 +144,8 @@ typedef struct vyre_host {
   /* Returns an error at a row, or at no row if `row` is 0. Copies the message. */
   vyre_status (*error)(vyre_pass_ctx *ctx, uint32_t row, const char *message);
   void (*remark)(vyre_pass_ctx *ctx, uint32_t row, const char *message);
-  void (*count)(vyre_pass_ctx *ctx, const char *name, uint64_t amount); /* Adds to a statistic. The name is a static string. */
+  void (*count)(vyre_pass_ctx *ctx, const char *name,
+                uint64_t amount); /* Adds to a statistic. `name` must stay valid while the plugin is loaded. */
 
   /* Returns zeroed scratch memory for this run, which the manager frees, or NULL if memory runs out. The pass then returns
    * host->out_of_memory or host->error. */
@@ -175,7 +176,7 @@ typedef struct vyre_host {
   /* Computes a pure row on literal operands. Returns true and the lanes if every device gives the same result. Not for rows of kind
    * tuple. */
   bool (*fold)(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
-  /* code: a vyre_kernel_function *, valid until the kernel is released; size: that of the struct */
+  /* Calls `pin` for each pinned row: the rows that compute a workgroup's size or an array's length. */
   void (*each_pinned)(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user);
 
   /* Returns a column that the pass provides (one bit of VYRE_COLUMNS), with an element for each row, the first for row 0. The

@@ -31,24 +31,28 @@ typedef struct request {
   vyre_glsl_options glsl;
 } request;
 
+enum { FIRST_SIZE = offsetof(vyre_optimize_options, allocator) + sizeof(vyre_allocator *) }; /* of the struct's first version */
+
 /* Copies the caller's options.  Fields that the caller's struct lacks are 0. */
 static vyre_status
 copy_options(const vyre_optimize_options *given, vyre_optimize_options *out)
 {
-  static const char fix[] = "Fix: set it to sizeof(vyre_optimize_options), with the header of this library";
   *out = (vyre_optimize_options){.struct_size = sizeof *out};
   if (!given)
     return VYRE_OK;
-  if (given->struct_size < sizeof *out)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "struct_size of vyre_optimize_options is %zu, less than %zu\n%s", given->struct_size,
-                      sizeof *out, fix);
-  for (size_t i = sizeof *out; i < given->struct_size; i++)
+  const size_t size = given->struct_size;
+  if (size < FIRST_SIZE)
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "struct_size of vyre_optimize_options is %zu, less than %zu\n"
+                      "Fix: set it to sizeof(vyre_optimize_options)",
+                      size, (size_t)FIRST_SIZE);
+  for (size_t i = sizeof *out; i < size; i++)
     if (i - sizeof *out >= sizeof *out || ((const char *)given)[i])
       return VYRE_ERROR(VYRE_CODE_USAGE,
                         "an option after the %zu bytes that this library knows is set; struct_size is %zu\n"
                         "Fix: use a newer library, or leave out the option",
-                        sizeof *out, given->struct_size);
-  memcpy(out, given, sizeof *out);
+                        sizeof *out, size);
+  memcpy(out, given, size < sizeof *out ? size : sizeof *out);
   return VYRE_OK;
 }
 
@@ -366,9 +370,10 @@ process(const request *r, const vyre_pipeline *pipeline, vyre_module *module, vy
 }
 
 static vyre_status
-optimize(const request *r, const vyre_pipeline *pipeline, const char *path, const void *data, size_t size, vyre_bytes *out)
+optimize(const request *r, const vyre_pipeline *pipeline, const char *path, const void *data, size_t size,
+         vyre_diagnostics diagnostics, vyre_bytes *out)
 {
-  vyre_source source = {.path = path, .data = data ? data : "", .size = size, .diagnostics = r->options.diagnostics};
+  vyre_source source = {.path = path, .data = data ? data : "", .size = size, .diagnostics = diagnostics};
   vyre_bytes words = {.allocator = r->options.allocator};
   vyre_module *module;
   VYRE_TRY(begin_module(&r->options, &module));
@@ -386,7 +391,7 @@ vyre_optimize(const vyre_optimize_options *options, const void *data, size_t siz
   VYRE_TRY(read_options(options, &r));
   if (r.options.passes[0])
     VYRE_TRY(begin_pipeline(&r.options, &pipeline));
-  vyre_status status = optimize(&r, pipeline ? pipeline->pipeline : NULL, r.options.path, data, size, out);
+  vyre_status status = optimize(&r, pipeline ? pipeline->pipeline : NULL, r.options.path, data, size, r.options.diagnostics, out);
   if (pipeline)
     end_pipeline(pipeline);
   return status;
@@ -398,10 +403,17 @@ typedef struct many {
   request request;
   const vyre_pipeline *pipeline;
   vyre_optimize_item *items;
-  uint32_t count, next; /* `next` and the caller's diagnostics are under the lock */
+  size_t item_size;
+  uint32_t count, next; /* `next` and the diagnostics of the options are under the lock */
   vyre_diagnostics diagnostics;
   pthread_mutex_t lock;
 } many;
+
+static vyre_optimize_item *
+item_at(const many *m, uint32_t index)
+{
+  return (vyre_optimize_item *)(void *)((char *)m->items + index * m->item_size);
+}
 
 static void
 emit_alone(void *user, const vyre_diagnostic *diagnostic)
@@ -423,9 +435,9 @@ work(void *user)
     pthread_mutex_unlock(&m->lock);
     if (i >= m->count)
       return NULL;
-    vyre_optimize_item *item = &m->items[i];
-    item->status =
-        optimize(&m->request, m->pipeline, item->path ? item->path : m->request.options.path, item->data, item->size, &item->out);
+    vyre_optimize_item *item = item_at(m, i);
+    item->status = optimize(&m->request, m->pipeline, item->path ? item->path : m->request.options.path, item->data, item->size,
+                            item->diagnostics.emit ? item->diagnostics : m->request.options.diagnostics, &item->out);
   }
 }
 
@@ -444,13 +456,17 @@ work_together(many *m, uint32_t threads)
 }
 
 vyre_status
-vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *items, uint32_t count, uint32_t threads)
+vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *items, size_t item_size, uint32_t count,
+                   uint32_t threads)
 {
-  many m = {.items = items, .count = count};
+  many m = {.items = items, .item_size = item_size, .count = count};
   kept_pipeline *pipeline = NULL;
   const long processors = threads ? (long)threads : sysconf(_SC_NPROCESSORS_ONLN);
+  if (item_size < sizeof *items || item_size % _Alignof(vyre_optimize_item) != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "item_size is %zu, not the size of vyre_optimize_item\nFix: use sizeof(vyre_optimize_item)",
+                      item_size);
   for (uint32_t i = 0; i < count; i++)
-    items[i].status = VYRE_OK;
+    item_at(&m, i)->status = VYRE_OK;
   VYRE_TRY(read_options(options, &m.request));
   if (m.request.options.passes[0])
     VYRE_TRY(begin_pipeline(&m.request.options, &pipeline));
@@ -465,12 +481,12 @@ vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *ite
     end_pipeline(pipeline);
   uint32_t failed = 0, first = 0;
   for (uint32_t i = count; i-- > 0;)
-    if (items[i].status) {
+    if (item_at(&m, i)->status) {
       failed++;
       first = i;
     }
-  return failed ? VYRE_ERROR(vyre_status_code(items[first].status),
-                             "%u of %u shaders failed, the first one at index %u\nFix: see the status of each item", failed, count,
-                             first)
-                : VYRE_OK;
+  return failed
+             ? VYRE_ERROR(VYRE_CODE_INPUT, "%u of %u shaders failed, the first one at index %u\nFix: see the status of each item",
+                          failed, count, first)
+             : VYRE_OK;
 }

@@ -186,12 +186,12 @@ enum { ITEMS = 200, BAD = 77 };
 TEST(many_shaders_have_the_bytes_of_one)
 {
   static vyre_optimize_item items[ITEMS];
-  messages m = {0};
+  messages m = {0}, own = {0};
   vyre_optimize_options options = options_for(NULL);
   options.diagnostics = (vyre_diagnostics){keep_message, &m};
   for (uint32_t i = 0; i < ITEMS; i++)
     items[i] = (vyre_optimize_item){.path = i == BAD ? "bad.comp" : NULL, .data = shader, .size = i == BAD ? 40 : strlen(shader)};
-  assert_error(vyre_optimize_many(&options, items, ITEMS, 4), VYRE_CODE_INPUT,
+  assert_error(vyre_optimize_many(&options, items, sizeof *items, ITEMS, 4), VYRE_CODE_INPUT,
                "1 of 200 shaders failed, the first one at index 77");
   for (uint32_t i = 0; i < ITEMS; i++) {
     if (i == BAD) {
@@ -202,9 +202,16 @@ TEST(many_shaders_have_the_bytes_of_one)
     assert_same_bytes(items[i].out, optimize(NULL));
   }
   assert_true(m.count > 0);
-  assert_ok(vyre_optimize_many(NULL, NULL, 0, 0));
+  const uint32_t before = m.count;
+  items[BAD].diagnostics = (vyre_diagnostics){keep_message, &own};
+  assert_error(vyre_optimize_many(&options, &items[BAD], sizeof *items, 1, 4), VYRE_CODE_INPUT, "1 of 1 shaders failed");
+  assert_error(items[BAD].status, VYRE_CODE_INPUT, "bad.comp");
+  assert_true(own.count > 0);
+  assert_int_equal(m.count, before);
+  assert_ok(vyre_optimize_many(NULL, NULL, sizeof *items, 0, 0));
+  assert_error(vyre_optimize_many(NULL, items, sizeof *items - 8, ITEMS, 0), VYRE_CODE_USAGE, "item_size is");
   options.emit = "exe";
-  assert_error(vyre_optimize_many(&options, items, ITEMS, 0), VYRE_CODE_USAGE, "'exe'");
+  assert_error(vyre_optimize_many(&options, items, sizeof *items, ITEMS, 0), VYRE_CODE_USAGE, "'exe'");
 }
 
 TEST(pipelines_are_evicted_and_made_again)

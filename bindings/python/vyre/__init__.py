@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import os
+import threading
 from typing import Any, Callable, Iterable, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _native
@@ -198,22 +199,29 @@ def optimize_many(items: Iterable[Union[Data, Tuple[Path, Data]]], passes: Optio
     An item is the data, or a pair (path, data).  `threads` is the most that work, or 0 for one a processor.  For the rest, see
     optimize().  Raises UsageError if the options are wrong.
     """
-    messages = _Messages(on_diagnostic)
+    messages = _Messages(None)
     native = _options(messages, passes=passes, **options)
+    lock = threading.Lock()
+
+    def alone(diagnostic: Diagnostic) -> None:
+        with lock:
+            if on_diagnostic and not any(own.raised for own in all_messages):
+                on_diagnostic(diagnostic)
+
     pairs = [item if isinstance(item, tuple) else (None, item) for item in items]
     contents = [(_name_of(path, "path"), _bytes_of(data)) for path, data in pairs]
+    all_messages = [_Messages(alone) for _ in contents]
     array = (_native.OptimizeItem * len(contents))()
-    for item, (path, content) in zip(array, contents):
-        item.path, item.data, item.size = path, content, len(content)
-    status = _library.vyre_optimize_many(native, array, len(contents), threads)
+    for item, (path, content), own in zip(array, contents, all_messages):
+        item.path, item.data, item.size, item.diagnostics = path, content, len(content), own.native
+    status = _library.vyre_optimize_many(native, array, ctypes.sizeof(_native.OptimizeItem), len(contents), threads)
     results: List[Union[bytes, Error]] = []
-    for item in array:
+    for item, own in zip(array, all_messages):
         out = _take_bytes(item.out)
-        names = {item.path.decode(errors="replace")} if item.path else set()
-        own = [d for d in messages.all if d.file in names]
-        results.append(_take_error(item.status, own) if item.status else out)
+        results.append(_take_error(item.status, own.all) if item.status else out)
     whole = _take_error(status, messages.all) if status else None
-    messages.check()
+    for own in all_messages:
+        own.check()
     if whole and not any(isinstance(result, Error) for result in results):
         raise whole
     return results

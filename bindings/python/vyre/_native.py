@@ -40,7 +40,8 @@ class OptimizeOptions(ctypes.Structure):  # vyre_optimize_options
 
 
 class OptimizeItem(ctypes.Structure):  # vyre_optimize_item
-    _fields_ = [("path", c_char_p), ("data", c_char_p), ("size", c_size_t), ("out", Bytes), ("status", c_void_p)]
+    _fields_ = [("path", c_char_p), ("data", c_char_p), ("size", c_size_t), ("out", Bytes), ("status", c_void_p),
+                ("diagnostics", Diagnostics)]
 
 
 class View(ctypes.Structure):  # vyre_view
@@ -60,7 +61,7 @@ STRUCTS = {"vyre_bytes": Bytes, "vyre_diagnostic": Diagnostic, "vyre_diagnostics
 
 FUNCTIONS = {
     "vyre_optimize": (c_void_p, POINTER(OptimizeOptions), c_char_p, c_size_t, POINTER(Bytes)),
-    "vyre_optimize_many": (c_void_p, POINTER(OptimizeOptions), POINTER(OptimizeItem), c_uint32, c_uint32),
+    "vyre_optimize_many": (c_void_p, POINTER(OptimizeOptions), POINTER(OptimizeItem), c_size_t, c_uint32, c_uint32),
     "vyre_optimize_end": (None,),
     "vyre_status_code": (c_int, c_void_p),
     "vyre_status_text": (c_char_p, c_void_p),
