@@ -24,11 +24,3 @@ function(vyre_add_plugin name)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
 endfunction()
-
-# vyre_add_rust_plugin(NAME SOURCE.rs OUTPUT.so): a pass plugin that rustc makes of one file; VYRE_RUSTC is that compiler.
-function(vyre_add_rust_plugin name source output)
-  get_filename_component(path ${source} ABSOLUTE)
-  add_custom_command(OUTPUT ${output} DEPENDS ${path}
-    COMMAND ${VYRE_RUSTC} --edition 2021 --crate-type cdylib -O -D warnings ${path} -o ${output} VERBATIM)
-  add_custom_target(${name} ALL DEPENDS ${output})
-endfunction()

@@ -76,7 +76,6 @@ def commands(source, build):
     with tempfile.TemporaryDirectory() as name:
         home = pathlib.Path(name)
         environment = dict(os.environ, HOME=str(home), PATH=f"{build}/bin:{os.environ['PATH']}")
-        environment.setdefault("RUSTUP_HOME", os.path.expanduser("~/.rustup"))  # rustup's rustc is found there
         for document in documents(source):
             folder = home / document.stem
             shutil.copytree(source / "examples/shaders", folder)
