@@ -306,6 +306,21 @@ check_warnings(const source *from)
                     from->path, from->warnings, from->warnings == 1 ? "" : "s");
 }
 
+/* Fails for -fail-if-unoptimized if the module, or an entry point, is not optimized. */
+static vyre_status
+check_optimized(const process *p, vyre_module *module, const source *from)
+{
+  const vyre_input *input = vyre_module_input_count(module) == 1 ? vyre_module_input(module, 0) : NULL;
+  if (!p->options->fail_if_unoptimized || !p->pipeline || !input || (!input->remark && !input->stages))
+    return VYRE_OK;
+  const size_t length = strlen(from->path);
+  const char *why = vyre_string_text(module, input->remark ? input->remark : input->stages);
+  if (strncmp(why, from->path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
+    why += length + 2;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: -fail-if-unoptimized: %s%.*s\nFix: leave out the option for this input", from->path,
+                    input->remark ? "" : "these entry points are not optimized: ", (int)strcspn(why, "\n"), why);
+}
+
 /* Returns whether vyre kept the input's SPIR-V as it was, because it cannot convert the module. */
 static bool
 is_kept(vyre_module *module)
@@ -319,6 +334,7 @@ process_make_output(const process *p, vyre_module *module, work *w, const source
   vyre_stopwatch watch;
   vyre_stopwatch_start(&watch, NULL, "(export)");
   const vyre_source input = {.path = from->path, .kind = w->kind, .diagnostics = from->diagnostics};
+  VYRE_TRY(check_optimized(p, module, from));
   VYRE_TRY(export(p, module, w, from));
   const bool is_copy = p->options->spirv_tools_copied.count && is_kept(module);
   VYRE_TRY(

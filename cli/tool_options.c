@@ -227,6 +227,13 @@ static const option_row options[] = {
      NULL,
      "keep a vector that loops or branches change in one piece when SPIR-V is read: smaller output, fewer optimizations",
      OPTION_SAFE | OPTION_KEPT},
+    {.name = "fail-if-unoptimized",
+     OPTION_FLAG,
+     AT(fail_if_unoptimized),
+     NULL,
+     "fail for an input that the passes cannot optimize, in whole or in part: other stages than compute, and modules that vyre cannot "
+     "convert. Otherwise these are copied",
+     OPTION_SAFE},
     {.name = "max-growth",
      OPTION_NUMBER,
      AT(max_growth),

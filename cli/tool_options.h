@@ -53,7 +53,7 @@ typedef struct tool_options {
   bool in_place, freeze_spec, is_verbose, prints_warnings, hides_warnings, forbids_warnings;
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
       phases, no_fuse, isolate, trust_reproducer, denies_files, debug, debug_info, debug_source, strip, exact_floats, watch,
-      list_inputs, version, compile_only, no_output, short_messages, html_glsl, keep_vectors;
+      list_inputs, version, compile_only, no_output, short_messages, html_glsl, keep_vectors, fail_if_unoptimized;
 } tool_options;
 
 /* Parses and checks the command line.  Borrows argv.  Returns USAGE for a wrong command line.  `origins` are those of option_table,

@@ -27,6 +27,7 @@ config.test_format = shell_test.ShTest(config.test_source_root, [TARGET, "phases
 
 # Tests with random programs, or with all inputs of the tests, run one of SHARE cases (CMakePresets.json).
 SHARE = int(os.environ.get("VYRE_SHARE", "1"), 0) or 1
+config.environment["NO_COLOR"] = "1"  # Tool/terminal.vir tests the colors
 config.environment["VYRE_SHARE"] = str(SHARE)
 if SHARE == 1:  # `REQUIRES: all`: scripts/test.sh skips the test
     config.available_features.add("all")
