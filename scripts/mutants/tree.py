@@ -127,7 +127,7 @@ class Tree:
         # vyre_glsl is a plugin that programs open at run time, so linking a test does not build it.
         if test.startswith("unit-"):
             return own + ["vyre_glsl"]
-        programs = ["vyre-passmgr", "vyre-run", "vyre-wrap", "vyre-fuzz", "vyre-prove", "vyre-kernelc", "vyre-mega", "vyre-megac", "vyre_cuda_sim", "passes/all", "vyre_glsl"]
+        programs = ["cli/all", "tools/all", "vyre_cuda_sim", "passes/all", "vyre_glsl"]
         return own + programs + (["lit-tests/all"] if is_lit(test) else ["examples/all"])
 
     def build(self, *tests):

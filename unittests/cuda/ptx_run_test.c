@@ -83,6 +83,7 @@ TEST(diverged_lanes_converge)
 #define FUNCTION                                                                                                      \
   ".func (.param .b32 y) f(.param .b32 x)\n{\n.reg .b32 %r<4>;\nld.param.u32 %r1, [x];\nmad.lo.u32 %r2, %r1, 3, 4;\n" \
   "st.param.b32 [y], %r2;\nret;\n}\n"
+#define REGISTERS ".func (.reg .b32 y) f(.reg .b32 x, .reg .b32 z)\n{\nmad.lo.u32 y, x, 3, z;\nret;\n}\n"
 #define CALL "{\n.param .b32 a; .param .b32 b;\nst.param.b32 [a], %r9;\ncall.uni (b), f, (a);\nld.param.b32 %r9, [b];\n}\n"
 
 typedef enum value {
@@ -95,6 +96,7 @@ typedef enum value {
   HALVES,
   LANES,
   CALLED,
+  REGISTERED,
   SWITCHED,
   OWN,
   COUNTED,
@@ -119,6 +121,7 @@ static const struct {
     [CALLED] = {VALUE(FUNCTION,
                       "mov.u32 %r9, %r1;\n" CALL "and.b32 %r4, %r1, 1; setp.eq.u32 %p1, %r4, 0;\n@%p1 bra over;\n" CALL "over:\n"),
                 64},
+    [REGISTERED] = {VALUE(REGISTERS, "mov.u32 %r9, %r1;\ncall.uni (%r9), f, (%r9, 4);\n"), 64},
     [SWITCHED] = {VALUE("", "and.b32 %r4, %r1, 3;\nts: .branchtargets A, B, C, B;\nbrx.idx %r4, ts;\nA: mov.u32 %r9, 7; bra D;\n"
                             "B: mov.u32 %r9, 30; bra D;\nC: mov.u32 %r9, 200;\nD:\n"),
                   64},
@@ -146,6 +149,7 @@ write_expected(uint32_t expected[VALUES], uint32_t i)
   expected[HALVES] = i % 32 < 16 ? 0x0000ffff : 0xffff0000;
   expected[LANES] = i % 32 + 100 * (i / 32);
   expected[CALLED] = i % 2 ? (i * 3 + 4) * 3 + 4 : i * 3 + 4;
+  expected[REGISTERED] = i * 3 + 4;
   expected[SWITCHED] = targets[i % 4];
   expected[OWN] = i * 10 + 3;
   expected[COUNTED] = 22 + 100;
@@ -381,6 +385,7 @@ TEST(wrong_texts_are_refused)
       {PTX_HEAD ".global .align 2 .b32 g;\n", "the alignment is smaller than the type's"},
       {BODY("bra nowhere;\n"), "line 9: there is no label 'nowhere'"},
       {BODY("add.u32 %x1, %r1, %r2;\n"), "line 9: the operands do not fit 'add'"},
+      {PTX_HEAD ".entry k(.reg .b32 x)\n{\nret;\n}\n", "line 4: a kernel cannot have parameters in registers"},
       {PTX_HEAD ".func f()\n{\ncall f, ();\nret;\n}\n.entry k()\n{\ncall f, ();\nret;\n}\n", "calls itself"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

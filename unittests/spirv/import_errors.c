@@ -138,7 +138,7 @@ static const struct {
     {MODULE ENTRY TYPES MAIN "OpReturn\n", "OpFunction at word 64: no OpFunctionEnd follows"},
     {MODULE ENTRY TYPES MAIN MAIN, "a function inside of another function"},
     {BODY("OpReturn\n"), "is outside of a block"},
-    {MODULE ENTRY TYPES MAIN "OpFunctionEnd\n", "the last block has no terminator"},
+    {MODULE ENTRY TYPES MAIN "OpFunctionEnd\n", "OpFunction at word 64: the last block has no terminator"},
     {BODY("%l = OpLabel\n"), "the block before it has no terminator"},
     {BODY("OpSelectionMerge %u0 None\nOpBranchConditional %true %a %a\n%a = OpLabel\n"), "is not a label"},
     {BODY("OpSelectionMerge %a None\nOpNop\nOpBranch %a\n%a = OpLabel\n"), "is not right before the end of its block"},

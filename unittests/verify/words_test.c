@@ -4,6 +4,7 @@
 #include "../module.h"
 #include "vyre/opaque.h"
 #include "vyre/verify.h"
+#include "vyre/words.h"
 
 #define OPAQUE VYRE_TYPE(VYRE_OPAQUE, 1)
 
@@ -188,4 +189,14 @@ WORDS_TEST(words_must_form_an_instruction)
   }
   vyre_type_words(m, 0x10000, 0, VYRE_MODE_BARE, NULL, 0);
   expect_error("its words are not an instruction");
+}
+
+TEST(an_operation_of_constants_is_not_nested)
+{
+  enum { OP_SPEC_CONSTANT_OP = 52, OP_IADD = 128 };
+  const uint32_t plain[] = {6u << 16 | OP_SPEC_CONSTANT_OP, 7, 8, OP_IADD, 9, 10};
+  const uint32_t nested[] = {7u << 16 | OP_SPEC_CONSTANT_OP, 7, 8, OP_SPEC_CONSTANT_OP, OP_IADD, 9, 10};
+  uint8_t kinds[8];
+  assert_true(vyre_words_kinds(plain, 6, kinds));
+  assert_false(vyre_words_kinds(nested, 7, kinds));
 }
