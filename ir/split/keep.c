@@ -103,8 +103,10 @@ to_bits(vyre_builder *b, vyre_row value, vyre_type type)
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t lanes = VYRE_TYPE_LANES(type);
   switch (vyre_kind_bits(kind)) {
-  case 1:
-    return vyre_build_select(b, value, vyre_build_const(b, U32(lanes), 1), vyre_build_const(b, U32(lanes), 0));
+  case 1: {
+    const vyre_row zero = vyre_build_const(b, U32(lanes), 0);
+    return vyre_build_select(b, value, vyre_build_const(b, U32(lanes), 1), zero);
+  }
   case 16:
     if (kind == VYRE_F16)
       value = vyre_build_convert(b, VYRE_OP_bitcast, VYRE_TYPE(VYRE_U16, lanes), value);

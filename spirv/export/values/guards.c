@@ -140,7 +140,8 @@ smoothstep(const operation *g, uint32_t x)
 {
   vyre_spv *s = g->s;
   const vyre_kind kind = VYRE_TYPE_KIND(g->type);
-  const uint32_t ratio = op(g, SpvOpFDiv, op(g, SpvOpFSub, x, g->a), op(g, SpvOpFSub, g->b, g->a));
+  const uint32_t range = op(g, SpvOpFSub, g->b, g->a), distance = op(g, SpvOpFSub, x, g->a);
+  const uint32_t ratio = op(g, SpvOpFDiv, distance, range);
   const uint32_t clamped[3] = {ratio, literal(g, 0), literal(g, power_of_two(kind, 0))};
   const uint32_t t = vyre_spv_ext(s, GLSLstd450NClamp, g->type_id, clamped, 3);
   const uint32_t three = literal(g, three_of(kind));

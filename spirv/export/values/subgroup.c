@@ -199,7 +199,8 @@ guarded_move(const subgroup *g)
   if (condition)
     active = compare(g, SpvOpLogicalAnd, active, condition);
   const uint32_t safe = choose(g, U32, active, lane, built_in(g, VYRE_OP_subgroup_lane));
-  return choose(g, g->type, active, shuffle(g, safe), vyre_spv_null(g->s, g->type_id));
+  const uint32_t null = vyre_spv_null(g->s, g->type_id);
+  return choose(g, g->type, active, shuffle(g, safe), null);
 }
 
 /* Writes a move in a relaxed program.  A rotation is a shuffle if the module lacks the capability for it, as most devices do. */
@@ -265,7 +266,8 @@ write_combination(const subgroup *g)
   if (!g->s->strict || VYRE_GROUP_OF(g->imm) != VYRE_GROUP_CLUSTERED)
     return combine(g, g->imm);
   const uint32_t whole = combine(g, VYRE_GROUP(VYRE_GROUP_REDUCE, 0));
-  const uint32_t fits = compare(g, SpvOpULessThanEqual, literal(g, VYRE_GROUP_CLUSTER(g->imm)), built_in(g, VYRE_OP_subgroup_size));
+  const uint32_t size = built_in(g, VYRE_OP_subgroup_size);
+  const uint32_t fits = compare(g, SpvOpULessThanEqual, literal(g, VYRE_GROUP_CLUSTER(g->imm)), size);
   const vyre_spv_branching branching = vyre_spv_if_begin(g->s, fits);
   const uint32_t part = combine(g, g->imm);
   return vyre_spv_if_end(g->s, branching, g->type_id, part, whole);

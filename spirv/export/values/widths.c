@@ -79,11 +79,10 @@ narrow(const shape *p, vyre_opcode op, uint32_t value)
   switch (op) {
   case VYRE_OP_bitcount:
     return from_word(p, vyre_spv_op1(s, SpvOpBitCount, p->word_id, word), false);
-  case VYRE_OP_bitrev:
-    return from_word(p,
-                     vyre_spv_op2(s, SpvOpShiftRightLogical, p->word_id, vyre_spv_op1(s, SpvOpBitReverse, p->word_id, word),
-                                  word_literal(p, 32 - p->bits)),
-                     false);
+  case VYRE_OP_bitrev: {
+    const uint32_t turned = vyre_spv_op1(s, SpvOpBitReverse, p->word_id, word), left = word_literal(p, 32 - p->bits);
+    return from_word(p, vyre_spv_op2(s, SpvOpShiftRightLogical, p->word_id, turned, left), false);
+  }
   case VYRE_OP_findlsb:
     return from_word(p, word_ext(p, GLSLstd450FindILsb, word), false);
   case VYRE_OP_findumsb:

@@ -65,7 +65,8 @@ copy_elements(import *m, uint32_t to, uint32_t from, const vyre_type_info *t, ui
   const vyre_row length = t->count_row ? (vyre_row){t->count_row} : vyre_build_const(&m->b, type, t->count);
   (void)vyre_build_for(&m->b, zero, length, one);
   const vyre_row index = {m->b.region};
-  copy(m, vyre_build_at(&m->b, (vyre_row){to}, index).id, vyre_build_at(&m->b, (vyre_row){from}, index).id, flags, imm);
+  const uint32_t source = vyre_build_at(&m->b, (vyre_row){from}, index).id;
+  copy(m, vyre_build_at(&m->b, (vyre_row){to}, index).id, source, flags, imm);
   m->b = outside;
 }
 
@@ -84,8 +85,10 @@ copy(import *m, uint32_t to, uint32_t from, uint32_t flags, uint32_t imm)
   if (t.form == VYRE_FORM_ARRAY) {
     copy_elements(m, to, from, &t, flags, imm);
   } else if (t.form == VYRE_FORM_STRUCT || t.form == VYRE_FORM_MATRIX) {
-    for (uint32_t k = 0; k < t.count; k++)
-      copy(m, step_into(m, to, k), step_into(m, from, k), flags, imm);
+    for (uint32_t k = 0; k < t.count; k++) {
+      const uint32_t source = step_into(m, from, k);
+      copy(m, step_into(m, to, k), source, flags, imm);
+    }
   } else {
     import_uncovered(m, "a copy between types that differ in more than their layout is not supported");
   }
