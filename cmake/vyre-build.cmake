@@ -2,7 +2,20 @@
 # What every target of the project is built with.
 
 option(VYRE_WERROR "warnings are errors" ON)
+option(VYRE_PORTABLE "link libraries other than the C library into the programs, and install SPIRV-Cross: scripts/release.sh" OFF)
 set(VYRE_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize= takes them")
+
+if(CMAKE_C_BYTE_ORDER STREQUAL BIG_ENDIAN)
+  message(FATAL_ERROR "vyre runs on little-endian systems only, and ${CMAKE_SYSTEM_PROCESSOR} is big-endian\nFix: build for x86-64 or arm64")
+endif()
+if(VYRE_PORTABLE)
+  set(ZLIB_USE_STATIC_LIBS ON)
+endif()
+# Whether the build may run the programs that it builds: it is for this system, or has an emulator.
+set(VYRE_RUNS_PROGRAMS ON)
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  set(VYRE_RUNS_PROGRAMS OFF)
+endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-tests.cmake)
@@ -14,6 +27,8 @@ target_compile_options(vyre_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow
   $<$<COMPILE_LANGUAGE:C>:-Wconversion -Wstrict-prototypes -Wmissing-prototypes>
   $<$<BOOL:${VYRE_WERROR}>:-Werror>
+  # The same source gives the same bytes in every folder.
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
   # Float meaning is IEEE's, operation by operation.
   -ffp-contract=off
   # Combining neighbouring fields in vector registers to store them at once costs small structures more than it gains.
@@ -62,7 +77,7 @@ function(vyre_add_program name)
   elseif(NOT arg_INTERNAL)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${component})
   endif()
-  if(arg_INTERNAL OR CMAKE_CROSSCOMPILING)
+  if(arg_INTERNAL OR NOT VYRE_RUNS_PROGRAMS)
     return()
   endif()
   foreach(page man=man/man1/${name}.1 bash=bash-completion/completions/${name} zsh=zsh/site-functions/_${name} fish=fish/vendor_completions.d/${name}.fish)

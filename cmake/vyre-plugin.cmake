@@ -8,8 +8,8 @@ function(vyre_add_plugin name)
     get_filename_component(stem ${kernel} NAME_WE)
     get_filename_component(path ${kernel} ABSOLUTE)
     set(phases ${CMAKE_CURRENT_BINARY_DIR}/${name}-${stem}-phases.c)
-    add_custom_command(OUTPUT ${phases} DEPFILE ${phases}.d DEPENDS ${path} $<TARGET_FILE:vyre::kernelc>
-      COMMAND $<TARGET_FILE:vyre::kernelc> -emit=plugin -depfile=${phases}.d ${path} -o ${phases} VERBATIM)
+    add_custom_command(OUTPUT ${phases} DEPFILE ${phases}.d DEPENDS ${path} vyre::kernelc
+      COMMAND vyre::kernelc -emit=plugin -depfile=${phases}.d ${path} -o ${phases} VERBATIM)
     target_sources(${name} PRIVATE ${phases})
     set_source_files_properties(${phases} PROPERTIES COMPILE_OPTIONS -Wno-unused) # lanes that nothing reads: docs/c.md
 

@@ -19,7 +19,7 @@ set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep wha
 
 # Regular expressions for whole names.  vyre_check_test_lists refuses an expression that matches no test.
 set(VYRE_LONG_TESTS
-  windows gpu-bundle docs-commands installed packages missing-tools mutants                # builds of their own
+  windows arm64 release gpu-bundle docs-commands installed packages missing-tools mutants  # builds of their own
   lit-vulkan lit-cuda lit-phases debug-values page-in-browser                              # thousands of processes
   fuzz-passes-[123] folds-ints8 folds-laws folds-moves unit-folds-checker rules-hold       # more programs, all values of 8 bits, proofs by z3
   unit-.*-ptxas ptxas-examples                                                             # another project's compiler
@@ -90,7 +90,9 @@ function(vyre_add_unittest name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} vyre_test cmocka m)
-  target_link_options(${name} PRIVATE -fuse-ld=mold)
+  if(NOT CMAKE_CROSSCOMPILING)
+    target_link_options(${name} PRIVATE -fuse-ld=mold)
+  endif()
   target_compile_options(${name} PRIVATE -O0) # the time to optimize a test is longer than the test
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
   vyre_add_test(${name} ${name})
@@ -109,7 +111,7 @@ function(vyre_check_test_lists)
   foreach(name ${VYRE_LONG_TESTS} ${VYRE_SANITIZED_TESTS} ${VYRE_COUNTED_TESTS} ${named})
     set(found ${tests})
     list(FILTER found INCLUDE REGEX "^${name}$")
-    if(NOT found AND NOT name MATCHES "^fuzz-|ptxas|^mutants$")
+    if(NOT found AND NOT name MATCHES "^fuzz-|ptxas|^(mutants|release|arm64)$")
       message(FATAL_ERROR "${name} of cmake/vyre-tests.cmake or CMakePresets.json names no test")
     endif()
   endforeach()

@@ -4,6 +4,10 @@
 #ifndef VYRE_TYPES_H
 #define VYRE_TYPES_H
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "vyre runs on little-endian systems only"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

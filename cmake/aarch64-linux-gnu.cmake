@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# The toolchain of the preset `arm64`: Debian's g++-aarch64-linux-gnu, the libraries that scripts/arm64.sh unpacks, and qemu-user to run tests.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(VYRE_ARM64_ROOT ${CMAKE_CURRENT_LIST_DIR}/../build/arm64/root CACHE PATH "the unpacked libraries")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES VYRE_ARM64_ROOT)
+set(CMAKE_FIND_ROOT_PATH ${VYRE_ARM64_ROOT} /usr/aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+foreach(kind EXE SHARED MODULE)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT "-L${VYRE_ARM64_ROOT}/usr/lib/aarch64-linux-gnu -Wl,-rpath-link,${VYRE_ARM64_ROOT}/usr/lib/aarch64-linux-gnu")
+endforeach()
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-L;${VYRE_ARM64_ROOT})
