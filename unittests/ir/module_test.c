@@ -15,7 +15,10 @@ MODULE_TEST(an_empty_module_is_sealed)
   assert_int_equal(map[0], 0);
   assert_null(vyre_module_status(m));
   assert_non_null(vyre_module_allocator(m)->resize);
+#ifdef __x86_64__ /* other processors may have pages of 64 KiB, of which each column takes one */
   assert_true(vyre_module_bytes(m) < 100000);
+#endif
+  assert_true(vyre_module_bytes(m) < 1000000);
   vyre_module_destroy(NULL);
 }
 
