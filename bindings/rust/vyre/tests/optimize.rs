@@ -53,7 +53,7 @@ fn threads_compute_the_same_bytes() {
         for first in 0..4 {
             let (modules, expected) = (&modules, &expected);
             scope.spawn(move || {
-                for i in (first..first + 250).map(|i| i % modules.len()) {
+                for i in (first..first + 1000).map(|i| i % modules.len()) {
                     assert_eq!(vyre::optimize(&modules[i]).unwrap(), expected[i]);
                 }
             });
