@@ -58,6 +58,13 @@ operator new(size_t bytes)
   return memory;
 }
 
+/* The address sanitizer replaces this form, too, which std::stable_sort uses. */
+void *
+operator new(size_t bytes, const std::nothrow_t &) noexcept
+{
+  return operator new(bytes);
+}
+
 void
 operator delete(void *memory) noexcept
 {

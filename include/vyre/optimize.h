@@ -69,7 +69,8 @@ typedef struct vyre_optimize_item {
 VYRE_MUST_USE vyre_status vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *items, size_t item_size,
                                              uint32_t count, uint32_t threads);
 
-/* Frees everything that was kept. A later call keeps things again. No other thread may be in a call. */
+/* Frees everything that was kept between calls: at most 64 pipelines and 64 modules of 32 MiB. A later call keeps things again. No
+ * other thread may be in a call. */
 void vyre_optimize_end(void);
 
 #ifdef __cplusplus

@@ -98,6 +98,7 @@ read_options(const vyre_optimize_options *given, request *out)
 /* ---- registries, pipelines and modules that are kept ------------------------------------------------------------------------ */
 
 enum { MOST_PIPELINES = 64, MOST_MODULES = 64 };
+#define MOST_KEPT ((size_t)32 << 20) /* bytes of a module that is kept */
 
 typedef struct kept_registry {
   struct kept_registry *next;
@@ -272,8 +273,9 @@ end_module(const vyre_optimize_options *o, vyre_module *module)
 {
   if (!o->allocator) {
     vyre_module_clear(module);
+    const bool is_small = vyre_module_bytes(module) <= MOST_KEPT;
     pthread_mutex_lock(&kept.lock);
-    if (kept.module_count < MOST_MODULES) {
+    if (is_small && kept.module_count < MOST_MODULES) {
       kept.modules[kept.module_count++] = module;
       module = NULL;
     }
