@@ -463,7 +463,8 @@ vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *ite
 {
   many m = {.items = items, .item_size = item_size, .count = count};
   kept_pipeline *pipeline = NULL;
-  const long processors = threads ? (long)threads : sysconf(_SC_NPROCESSORS_ONLN);
+  const long processors = threads ? 0 : sysconf(_SC_NPROCESSORS_ONLN);
+  const uint32_t most = threads ? threads : processors < 1 ? 1 : (uint32_t)processors;
   if (item_size < sizeof *items || item_size % _Alignof(vyre_optimize_item) != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "item_size is %zu, not the size of vyre_optimize_item\nFix: use sizeof(vyre_optimize_item)",
                       item_size);
@@ -477,7 +478,7 @@ vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *ite
   if (m.diagnostics.emit)
     m.request.options.diagnostics = (vyre_diagnostics){emit_alone, &m};
   pthread_mutex_init(&m.lock, NULL);
-  work_together(&m, processors < 1 ? 1 : processors < count ? (uint32_t)processors : count);
+  work_together(&m, most < count ? most : count);
   pthread_mutex_destroy(&m.lock);
   if (pipeline)
     end_pipeline(pipeline);
