@@ -237,7 +237,8 @@ def check_errors(t):
     t.expect(["crlf.vir", "-target=vulkan"], 2, r"unknown target 'vulkan'\nFix: -target is one of cpu, auto")
     t.expect([str(SOURCE / "examples/plugins/scale.vir"), "-emit=glsl", "-o", "none.glsl"], 2, r"not written on Windows\nFix: write SPIR-V")
     t.expect([str(SOURCE / "examples/shaders/saxpy.comp")], 2, r"not read on Windows\nFix: compile it to SPIR-V")
-    absent = {"-isolate": [], "-watch": [], "-bisect=x": [], "-pass-timeout=1": [], "-reproducer=r": [], "-reduce=r": [], "-run-reproducer=r": [], "-trust-reproducer": []}
+    absent = {"-isolate": [], "-watch": [], "-bisect=x": [], "-pass-timeout=1": [], "-reproducer=r": [], "-reduce=r": [], "-run-reproducer=r": [], "-trust-reproducer": [],
+              "-html-glsl": [], "-spec-file=f": [], "-variants=f": [], "-spirv-tools=--ccp": [], "-spirv-tools-after=--ccp": [], "-spirv-tools-copied=--ccp": []}
     shown = t.windows("-help").stdout.decode()
     listed = set(re.findall(r"^  -([\w-]+)", shown, re.M))
     native = set(re.findall(r"^  -([\w-]+)", t.native("-help").stdout.decode(), re.M))
