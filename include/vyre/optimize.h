@@ -4,9 +4,10 @@
  *     const vyre_optimize_options options = {.struct_size = sizeof options};
  *     vyre_status status = vyre_optimize(&options, spirv, size, &out);
  *
- * Registries, pipelines and modules are kept between calls, so that a further call costs no more than its shader does.
+ * Registries, pipelines and modules are kept between calls, so that later calls only process their shader. GLSL, HLSL and
+ * SPIRV-Cross run in processes of their own (vyre/glsl.h), which stay until this process ends.
  *
- * Threads: any number of threads may call all functions at a time, except vyre_optimize_end.
+ * Threads: any number of threads may call all functions at a time, except vyre_optimize_end. A process may fork.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_OPTIMIZE_H
@@ -43,7 +44,7 @@ typedef struct vyre_optimize_options {
   bool debug;                      /* keeps the lines of a text as debug information */
   bool strip;                      /* omits names, lines and sources of SPIR-V */
   bool keep_vectors;               /* as vyre_module_set_keeps_vectors: smaller SPIR-V */
-  vyre_diagnostics diagnostics;    /* receives remarks, warnings, and the errors of a text */
+  vyre_diagnostics diagnostics;    /* receives remarks, warnings, and the errors of a text; without it, the status has the first */
   const vyre_allocator *allocator; /* for the module, which is not kept then */
 } vyre_optimize_options;
 
@@ -57,20 +58,20 @@ typedef struct vyre_optimize_item {
   const char *path; /* borrowed; NULL for the path in the options */
   const void *data; /* borrowed */
   size_t size;
-  vyre_bytes out;     /* the output is appended; owned by the caller */
-  vyre_status status; /* set by the call; owned by the caller */
-  /* Receives the messages of this shader, on the thread that optimizes it. Without `emit`, those of the options do. */
+  vyre_bytes out;     /* the output is appended to this array; the caller frees it with vyre_bytes_free */
+  vyre_status status; /* set by the call; the caller frees it with vyre_status_free */
+  /* Receives the messages of this shader, on the thread that optimizes it. If `emit` is NULL, the diagnostics of the options do. */
   vyre_diagnostics diagnostics;
 } vyre_optimize_item;
 
 /* Optimizes many shaders on at most `threads` threads (0: as many as there are processors), the caller's included. `item_size` is
- * sizeof(vyre_optimize_item). Each item has a status of its own. Returns USAGE for wrong options, before any item is read, and INPUT
- * if a shader failed. Messages to the diagnostics of the options are emitted one at a time. */
+ * sizeof(vyre_optimize_item). Each item has a status of its own. Returns USAGE for wrong options, before any item is read, and
+ * INPUT if a shader failed. Messages to the diagnostics of the options are emitted one at a time. */
 VYRE_MUST_USE vyre_status vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *items, size_t item_size,
                                              uint32_t count, uint32_t threads);
 
-/* Frees everything that was kept between calls: at most 64 pipelines and 64 modules of 32 MiB. A later call keeps things again. No
- * other thread may be in a call. */
+/* Frees everything that is kept between calls: at most 64 pipelines, 64 modules of 32 MiB, and a registry for each list of plugins.
+ * Later calls work as before. No call may be in progress, and no callback of one may call this function. */
 void vyre_optimize_end(void);
 
 #ifdef __cplusplus

@@ -66,7 +66,7 @@ vyre_spec_find(const vyre_module *module, uint32_t program, uint32_t after, cons
   const vyre_view *v = vyre_module_view(module);
   char *end;
   const unsigned long id = strtoul(name, &end, 10);
-  const bool is_id = (size_t)(end - name) == length;
+  const bool is_id = name[0] >= '0' && name[0] <= '9' && (size_t)(end - name) == length;
   for (uint32_t row = after ? v->next[after] : v->first[program]; row; row = v->next[row]) {
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_spec)
       continue;

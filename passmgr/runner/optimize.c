@@ -15,6 +15,7 @@
 #include "vyre/text.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,6 +57,17 @@ copy_options(const vyre_optimize_options *given, vyre_optimize_options *out)
   return VYRE_OK;
 }
 
+/* Returns USAGE if a list of texts has an element that is NULL, or is NULL itself. */
+static vyre_status
+check_list(const char *const *list, uint32_t count, const char *name)
+{
+  for (uint32_t i = 0; i < count; i++)
+    if (!list || !list[i])
+      return VYRE_ERROR(VYRE_CODE_USAGE, "%s has %u elements, but element %u is NULL\nFix: give as many texts as the count says",
+                        name, count, i);
+  return VYRE_OK;
+}
+
 static vyre_status
 read_emit(const char *name, form *out)
 {
@@ -77,6 +89,11 @@ read_options(const vyre_optimize_options *given, request *out)
 {
   vyre_optimize_options *const o = &out->options;
   VYRE_TRY(copy_options(given, o));
+  VYRE_TRY(check_list(o->plugins, o->plugin_count, "plugins"));
+  VYRE_TRY(check_list(o->defines, o->define_count, "defines"));
+  VYRE_TRY(check_list(o->include_dirs, o->include_dir_count, "include_dirs"));
+  VYRE_TRY(check_list(o->specialization.values, o->specialization.count, "specialization.values"));
+  VYRE_TRY(check_list(o->specialization.optional, o->specialization.optional_count, "specialization.optional"));
   VYRE_TRY(read_emit(o->emit, &out->form));
   if (!o->passes)
     o->passes = "default<O2>";
@@ -121,6 +138,25 @@ static struct {
   vyre_module *modules[MOST_MODULES];
   uint32_t module_count;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void
+acquire(void)
+{
+  pthread_mutex_lock(&kept.lock);
+}
+
+static void
+release(void)
+{
+  pthread_mutex_unlock(&kept.lock);
+}
+
+/* A process that forks while another thread holds the lock would have a locked one in the child. */
+__attribute__((constructor)) static void
+release_in_children(void)
+{
+  (void)pthread_atfork(acquire, release, release); /* Windows has no fork */
+}
 
 static void
 free_registry(kept_registry *r)
@@ -224,7 +260,7 @@ static vyre_status
 begin_pipeline(const vyre_optimize_options *o, kept_pipeline **out)
 {
   const kept_registry *from = NULL;
-  pthread_mutex_lock(&kept.lock);
+  acquire();
   vyre_status status = find_registry(o, &from);
   kept_pipeline **at = &kept.pipelines, *found = NULL;
   while (!status && *at && !((*at)->from == from && strcmp((*at)->passes, o->passes) == 0))
@@ -240,7 +276,7 @@ begin_pipeline(const vyre_optimize_options *o, kept_pipeline **out)
     kept.pipelines = found;
     found->users++;
   }
-  pthread_mutex_unlock(&kept.lock);
+  release();
   *out = found;
   return status;
 }
@@ -248,19 +284,19 @@ begin_pipeline(const vyre_optimize_options *o, kept_pipeline **out)
 static void
 end_pipeline(kept_pipeline *p)
 {
-  pthread_mutex_lock(&kept.lock);
+  acquire();
   p->users--;
-  pthread_mutex_unlock(&kept.lock);
+  release();
 }
 
 static vyre_status
 begin_module(const vyre_optimize_options *o, vyre_module **out)
 {
   *out = NULL;
-  pthread_mutex_lock(&kept.lock);
+  acquire();
   if (!o->allocator && kept.module_count)
     *out = kept.modules[--kept.module_count];
-  pthread_mutex_unlock(&kept.lock);
+  release();
   if (!*out)
     VYRE_TRY(vyre_module_create(o->allocator, 0, out));
   vyre_module_set_growth(*out, o->max_growth ? o->max_growth : VYRE_MODULE_GROWTH);
@@ -274,12 +310,12 @@ end_module(const vyre_optimize_options *o, vyre_module *module)
   if (!o->allocator) {
     vyre_module_clear(module);
     const bool is_small = vyre_module_bytes(module) <= MOST_KEPT;
-    pthread_mutex_lock(&kept.lock);
+    acquire();
     if (is_small && kept.module_count < MOST_MODULES) {
       kept.modules[kept.module_count++] = module;
       module = NULL;
     }
-    pthread_mutex_unlock(&kept.lock);
+    release();
   }
   vyre_module_destroy(module);
 }
@@ -287,7 +323,7 @@ end_module(const vyre_optimize_options *o, vyre_module *module)
 void
 vyre_optimize_end(void)
 {
-  pthread_mutex_lock(&kept.lock);
+  acquire();
   for (kept_pipeline *p = kept.pipelines, *next; p; p = next) {
     next = p->next;
     free_pipeline(p);
@@ -301,7 +337,7 @@ vyre_optimize_end(void)
   kept.pipelines = NULL;
   kept.registries = NULL;
   kept.module_count = 0;
-  pthread_mutex_unlock(&kept.lock);
+  release();
 }
 
 /* ---- one shader ---------------------------------------------------------------------------------------------------------- */
@@ -371,15 +407,36 @@ process(const request *r, const vyre_pipeline *pipeline, vyre_module *module, vy
   return vyre_bytes_undo(out, before, write_output(r, module, source, out));
 }
 
+/* The first error of a shader, if the caller receives no diagnostics. */
+typedef struct first_error {
+  char text[400];
+} first_error;
+
+static void
+keep_first_error(void *user, const vyre_diagnostic *d)
+{
+  first_error *first = user;
+  if (d->severity == VYRE_SEVERE && !first->text[0])
+    snprintf(first->text, sizeof first->text, "%s:%u: %s", d->file ? d->file : "", (unsigned)d->line, d->message);
+}
+
 static vyre_status
 optimize(const request *r, const vyre_pipeline *pipeline, const char *path, const void *data, size_t size,
          vyre_diagnostics diagnostics, vyre_bytes *out)
 {
+  first_error first = {{0}};
+  if (!out || (!data && size))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%s: %s is NULL\nFix: give the address of %s", path, out ? "data" : "out",
+                      out ? "the shader" : "a vyre_bytes");
+  if (!diagnostics.emit)
+    diagnostics = (vyre_diagnostics){keep_first_error, &first};
   vyre_source source = {.path = path, .data = data ? data : "", .size = size, .diagnostics = diagnostics};
   vyre_bytes words = {.allocator = r->options.allocator};
   vyre_module *module;
   VYRE_TRY(begin_module(&r->options, &module));
   vyre_status status = process(r, pipeline, module, &source, &words, out);
+  if (first.text[0])
+    status = vyre_status_note(status, "%s", first.text);
   vyre_bytes_free(&words);
   end_module(&r->options, module);
   return status;
@@ -468,6 +525,8 @@ vyre_optimize_many(const vyre_optimize_options *options, vyre_optimize_item *ite
   if (item_size < sizeof *items || item_size % _Alignof(vyre_optimize_item) != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "item_size is %zu, not the size of vyre_optimize_item\nFix: use sizeof(vyre_optimize_item)",
                       item_size);
+  if (!items && count)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "items is NULL, but count is %u\nFix: give the address of the items", count);
   for (uint32_t i = 0; i < count; i++)
     item_at(&m, i)->status = VYRE_OK;
   VYRE_TRY(read_options(options, &m.request));

@@ -4,6 +4,10 @@
 #include "../status.h"
 #include "../test_allocator.h"
 
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "vyre/optimize.h"
 
 /* Computes 8 * N for a specialization constant N, in a loop. */
@@ -136,6 +140,67 @@ TEST(wrong_options_are_usage_errors)
   assert_refused(&options, shader, VYRE_CODE_USAGE, "/nowhere/no.so");
 }
 
+TEST(missing_pointers_are_usage_errors)
+{
+  vyre_bytes out = {0};
+  vyre_optimize_options options = options_for(NULL);
+  assert_error(vyre_optimize(NULL, NULL, 40, &out), VYRE_CODE_USAGE, "data is NULL");
+  assert_error(vyre_optimize(NULL, shader, strlen(shader), NULL), VYRE_CODE_USAGE, "out is NULL");
+  assert_error(vyre_optimize(NULL, NULL, 0, &out), VYRE_CODE_INPUT, "shader");
+  assert_error(vyre_optimize_many(NULL, NULL, sizeof(vyre_optimize_item), 2, 1), VYRE_CODE_USAGE, "items is NULL");
+  options.define_count = 1;
+  assert_refused(&options, shader, VYRE_CODE_USAGE, "defines has 1 elements, but element 0 is NULL");
+  options = options_for(NULL);
+  options.plugins = (const char *const[]){NULL};
+  options.plugin_count = 1;
+  assert_refused(&options, shader, VYRE_CODE_USAGE, "plugins has 1 elements");
+}
+
+TEST(only_digits_are_ids_of_constants)
+{
+  static const char *const wrong[] = {"=5", "+3=5", " 3=5"};
+  for (size_t i = 0; i < 3; i++) {
+    vyre_optimize_options options = options_for("vir");
+    options.specialization = (vyre_specialization){.values = &wrong[i], .count = 1};
+    assert_refused(&options, shader, VYRE_CODE_INPUT, "there is no specialization constant");
+  }
+}
+
+static void *
+load_again(void *user)
+{
+  const char *path = user;
+  for (int i = 0; i < 200; i++) {
+    vyre_optimize_options options = options_for(NULL);
+    vyre_bytes out = {0};
+    options.plugins = &path;
+    options.plugin_count = 1;
+    vyre_status_free(vyre_optimize(&options, shader, strlen(shader), &out));
+  }
+  return NULL;
+}
+
+TEST(a_forked_process_optimizes)
+{
+  char path[] = "/nowhere/no.so";
+  pthread_t loading;
+  assert_int_equal(pthread_create(&loading, NULL, load_again, path), 0);
+  for (int i = 0; i < 20; i++) {
+    const pid_t child = fork();
+    if (child == 0) {
+      vyre_optimize_options options = options_for(NULL);
+      vyre_bytes out = {0};
+      options.passes = "dce";
+      alarm(60);
+      _exit(vyre_optimize(&options, shader, sizeof shader - 1, &out) ? 1 : 0);
+    }
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+  }
+  pthread_join(loading, NULL);
+}
+
 TEST(a_struct_of_another_size_is_checked)
 {
   struct {
@@ -177,6 +242,8 @@ TEST(errors_of_a_shader_are_diagnostics)
   assert_string_equal(m.first, "bad.comp:2: 'x' : undeclared identifier ");
   assert_refused(&options, "program @p relaxed workgroup(1, 1, 1) {\n  %a = nope\n}\n", VYRE_CODE_INPUT, "bad.comp");
   assert_refused(&options, "", VYRE_CODE_INPUT, "bad.comp");
+  options.diagnostics.emit = NULL;
+  assert_refused(&options, "#version 450\nvoid main() { x = 1; }\n", VYRE_CODE_INPUT, "bad.comp:2: 'x' : undeclared identifier");
 }
 
 /* ---- many shaders -------------------------------------------------------------------------------------------------------- */

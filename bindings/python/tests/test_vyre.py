@@ -140,8 +140,15 @@ class Errors(unittest.TestCase):
             vyre.optimize(SMALL, include_dirs="folder")
         with self.assertRaises(TypeError):
             vyre.optimize(SMALL, no_such_option=1)
-        with self.assertRaises(TypeError):
-            vyre.optimize(None)
+        for call in (lambda: vyre.optimize(None), lambda: vyre.optimize(5), lambda: vyre.optimize(pathlib.Path("a.comp")),
+                     lambda: vyre.optimize_many(b"abc"), lambda: vyre.optimize_many({"a.comp": SMALL})):
+            with self.assertRaises(TypeError):
+                call()
+        for call in (lambda: vyre.optimize(SMALL, max_growth=-1), lambda: vyre.optimize_many([], threads=-1)):
+            with self.assertRaises(vyre.UsageError):
+                call()
+        with vyre.Module(SMALL.replace("FACTOR", "8"), None) as module:
+            self.assertGreater(module.rows, 1)
 
     def test_damaged_modules(self):
         spirv = vyre.optimize(SMALL, "", defines=DEFINES)

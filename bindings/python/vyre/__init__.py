@@ -108,6 +108,8 @@ class _Messages:
 
 
 def _bytes_of(data: Data) -> bytes:
+    if not isinstance(data, (bytes, bytearray, memoryview, str)):
+        raise TypeError(f"data is a shader as bytes or str, not {type(data).__name__}; read a file with Path.read_bytes()")
     return data if isinstance(data, bytes) else data.encode() if isinstance(data, str) else bytes(data)
 
 
@@ -136,6 +138,8 @@ def _options(messages: _Messages, *, passes: Optional[str] = None, emit: Optiona
              target_env: Optional[str] = None, stage: Optional[str] = None, entry_point: Optional[str] = None,
              defines: Optional[Mapping[str, object]] = None, include_dirs: Iterable[Path] = (), plugins: Iterable[Path] = (),
              debug: bool = False, strip: bool = False, keep_vectors: bool = False, max_growth: int = 0) -> _native.OptimizeOptions:
+    if not 0 <= max_growth < 2**32:
+        raise UsageError(f"max_growth is {max_growth}\nFix: give a number from 0 to 4294967295", 2)
     o = _native.OptimizeOptions(struct_size=ctypes.sizeof(_native.OptimizeOptions), debug=debug, strip=strip, keep_vectors=keep_vectors,
                                 max_growth=max_growth, diagnostics=messages.native)
     o.passes, o.emit, o.path = _name_of(passes, "passes"), _name_of(emit, "emit"), _name_of(path, "path")
@@ -166,7 +170,7 @@ def optimize(data: Data, passes: Optional[str] = None, *, on_diagnostic: Optiona
 
     data       SPIR-V, or the text of GLSL, HLSL, SPIR-V assembly or .vir
     passes     a pipeline; "default<O2>" by default, and "" for none
-    emit       "spirv" (the default), "spvasm", "glsl", "hlsl", "msl", "vir", "c" or "ptx"
+    emit       "spirv" (the default), "spvasm", "glsl", "hlsl", "msl", "reflection", "vir", "c" or "ptx"
     path       the name in messages; its ending helps to detect language and stage, and #include searches its folder
     spec       values of specialization constants by id or name: {0: 64, "USE_WAVES": True}
     freeze_spec         makes specialization constants ordinary constants
@@ -208,6 +212,10 @@ def optimize_many(items: Iterable[Union[Data, Tuple[Path, Data]]], passes: Optio
             if on_diagnostic and not any(own.raised for own in all_messages):
                 on_diagnostic(diagnostic)
 
+    if isinstance(items, (str, bytes, bytearray, memoryview, Mapping)):
+        raise TypeError("items is a list of shaders or of pairs (path, shader)")
+    if not 0 <= threads < 2**16:
+        raise UsageError(f"threads is {threads}\nFix: give a number from 0 to 65535", 2)
     pairs = [item if isinstance(item, tuple) else (None, item) for item in items]
     contents = [(_name_of(path, "path"), _bytes_of(data)) for path, data in pairs]
     all_messages = [_Messages(alone) for _ in contents]
@@ -255,10 +263,10 @@ class Module:
     InputError if the shader is wrong.  One thread at a time may use a module.
     """
 
-    def __init__(self, data: Data, path: Path = "shader"):
+    def __init__(self, data: Data, path: Optional[Path] = None):
         self._handle: Optional[_Handle] = None
         handle, messages, content = _Handle(), _Messages(None), _bytes_of(data)
-        name = _name_of(path, "path")
+        name = _name_of("shader" if path is None else path, "path")
         status = _library.vyre_input_parse(handle.pointer, name, content, len(content), None, messages.native, ctypes.c_int())
         if status:
             raise _take_error(status, messages.all)
