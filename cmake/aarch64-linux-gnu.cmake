@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The toolchain of the preset `arm64`: Debian's g++-aarch64-linux-gnu, the libraries that scripts/arm64.sh unpacks, and qemu-user to run tests.
+# The toolchain of the preset `arm64`: Debian's g++-aarch64-linux-gnu, the libraries that scripts/arm64-root.sh unpacks, and qemu-user to run tests.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)

@@ -137,6 +137,25 @@ start(worker *out)
 /* ---- idle processes ------------------------------------------------------------------------------------------------------ */
 
 static void
+acquire(void)
+{
+  pthread_mutex_lock(&pool.lock);
+}
+
+static void
+release(void)
+{
+  pthread_mutex_unlock(&pool.lock);
+}
+
+/* A process that forks while another thread holds the lock would have a locked one in the child. */
+__attribute__((constructor)) static void
+release_in_children(void)
+{
+  (void)pthread_atfork(acquire, release, release);
+}
+
+static void
 stop(const worker *w, bool ours)
 {
   close(w->fd);
@@ -161,24 +180,24 @@ check_owner(void)
 static bool
 pop_idle(worker *out)
 {
-  pthread_mutex_lock(&pool.lock);
+  acquire();
   check_owner();
   const bool found = pool.count > 0;
   if (found)
     *out = pool.idle[--pool.count];
-  pthread_mutex_unlock(&pool.lock);
+  release();
   return found;
 }
 
 static void
 put_back(const worker *w)
 {
-  pthread_mutex_lock(&pool.lock);
+  acquire();
   check_owner();
   const bool kept = pool.count < MOST_IDLE;
   if (kept)
     pool.idle[pool.count++] = *w;
-  pthread_mutex_unlock(&pool.lock);
+  release();
   if (!kept)
     stop(w, true);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # release.sh [-o FOLDER] [linux-x86_64] [linux-arm64] [windows-x86_64]: makes portable archives in FOLDER (build/release): by default of all
 # three platforms.  An archive has the programs, the library, passes, headers and documents, and runs from any folder.  Also writes a list
-# of the parts of each archive (SPDX), and SHA256SUMS.  The same commit gives the same bytes.  Installs missing packages before.
+# of the parts of each archive (SPDX), and SHA256SUMS.  The same commit gives the same bytes.  Installs missing packages first.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,7 +17,7 @@ version=$(sed -n 's/^project(vyre VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 
-# configure PRESET BUILD OPTION...: configures, builds and installs into BUILD/stage.
+# build PRESET BUILD OPTION...: configures and builds, and installs into BUILD/stage.
 build() {
   local preset=$1 build=$2
   shift 2

@@ -48,12 +48,14 @@ print_in_color(const char *color, const char *text, size_t length, printer print
   print(user, no_color, strlen(no_color));
 }
 
-/* Prints lines, with their marked parts in a color. */
+/* Prints lines, with their marked parts in a color if messages have colors. */
 static void
-print_lines(const char *text, size_t length, printer print, void *user)
+print_lines(const char *text, size_t length, bool in_color, printer print, void *user)
 {
   const char *end = text + length, *stop;
-  for (const char *at = text; has_colors() && at < end; at = stop) {
+  if (!in_color)
+    print(user, text, length);
+  for (const char *at = text; in_color && at < end; at = stop) {
     const char *next = memchr(at, '\n', (size_t)(end - at));
     const size_t marked = marked_length(at, (size_t)((next ? next : end) - at));
     stop = next ? next + 1 : end;
@@ -61,17 +63,16 @@ print_lines(const char *text, size_t length, printer print, void *user)
       print_in_color(fix_color, at, marked, print, user);
     print(user, at + marked, (size_t)(stop - at) - marked);
   }
-  if (!has_colors())
-    print(user, text, length);
 }
 
-/* Prints a message, with the word of its severity in a color. */
+/* Prints a message, with the word of its severity in a color if messages have colors. */
 static void
 print_message(const char *text, size_t length, vyre_severity severity, printer print, void *user)
 {
+  const bool in_color = has_colors();
   char word[16];
   snprintf(word, sizeof word, "%s: ", console_severity(severity));
-  const char *found = has_colors() ? strstr(text, word) : NULL;
+  const char *found = in_color ? strstr(text, word) : NULL;
   while (found && found > text && found[-1] != ' ') /* a part of a path */
     found = strstr(found + 1, word);
   if (found) {
@@ -80,7 +81,7 @@ print_message(const char *text, size_t length, vyre_severity severity, printer p
     length -= (size_t)(found - text) + strlen(word) - 1;
     text = found + strlen(word) - 1;
   }
-  print_lines(text, length, print, user);
+  print_lines(text, length, in_color, print, user);
 }
 
 void
@@ -137,7 +138,7 @@ console_complain(const char *program, vyre_status status)
     const char *text = vyre_status_text(status);
     fprintf(stderr, "%s: ", program);
     print_message("error: ", 7, VYRE_SEVERE, print_error, NULL);
-    print_lines(text, strlen(text), print_error, NULL);
+    print_lines(text, strlen(text), has_colors(), print_error, NULL);
     fputc('\n', stderr);
   }
   vyre_status_free(status);

@@ -82,9 +82,10 @@ vyre_row_literal(const vyre_view *view, uint32_t row, uint32_t operand, uint64_t
 {
   const uint32_t source = (operand == 0 ? view->a : operand == 1 ? view->b : view->c)[row];
   const bool is_immediate = operand == 1 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_IMM) != 0;
-  if (is_immediate || vyre_row_is_const(view, source))
+  const bool is_literal = is_immediate || vyre_row_is_const(view, source);
+  if (is_literal)
     *out_bits = vyre_row_imm(view, is_immediate ? row : source);
-  return is_immediate || vyre_row_is_const(view, source);
+  return is_literal;
 }
 
 /* Returns the type that determines the row's cost: the widest scalar kind among its result and operands, with the most lanes that

@@ -143,7 +143,7 @@ enum { RULES_MOST_ERRORS = 20 };
 
 typedef struct rules_errors {
   rules_error items[RULES_MOST_ERRORS]; /* in the order of the text, one of each faulty rule */
-  uint32_t count;                       /* may be greater: of further faulty rules there is no item */
+  uint32_t count;                       /* of all faulty rules; only the first RULES_MOST_ERRORS have items */
 } rules_errors;
 
 /* Returns the number of items. */
@@ -153,8 +153,8 @@ rules_errors_kept(const rules_errors *errors)
   return errors->count < RULES_MOST_ERRORS ? errors->count : RULES_MOST_ERRORS;
 }
 
-/* Parses a text and appends its valid rules to the set.  `text` must outlive the set.  Returns whether there is no error.  Rules are
- * typed and checked (docs/rules-format.md), and each makes the program smaller (rules_shrinks). */
+/* Parses a text and appends its valid rules to the set.  `text` must outlive the set.  Returns false if a rule is faulty.  Rules
+ * are typed and checked (docs/rules-format.md), and each makes the program smaller (rules_shrinks). */
 bool rules_parse(rules_memory memory, const char *file, const char *text, size_t length, rules_set *set, rules_errors *out);
 
 /* Advances to the next choice of a kind for each of rule->kinds, in order.  Zeroed `kinds` start the enumeration.  Returns false

@@ -15,7 +15,6 @@
 #include "vyre/text.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -407,36 +406,38 @@ process(const request *r, const vyre_pipeline *pipeline, vyre_module *module, vy
   return vyre_bytes_undo(out, before, write_output(r, module, source, out));
 }
 
-/* The first error of a shader, if the caller receives no diagnostics. */
-typedef struct first_error {
-  char text[400];
-} first_error;
+enum { MESSAGE_SIZE = 1024 };
 
+/* Writes the first error of a shader to `user`, an empty text of MESSAGE_SIZE bytes. */
 static void
-keep_first_error(void *user, const vyre_diagnostic *d)
+keep_first_error(void *user, const vyre_diagnostic *diagnostic)
 {
-  first_error *first = user;
-  if (d->severity == VYRE_SEVERE && !first->text[0])
-    snprintf(first->text, sizeof first->text, "%s:%u: %s", d->file ? d->file : "", (unsigned)d->line, d->message);
+  char *first = user;
+  if (diagnostic->severity != VYRE_SEVERE || first[0])
+    return;
+  (void)vyre_diagnostic_format(diagnostic, first, MESSAGE_SIZE);
+  const size_t length = strlen(first);
+  if (length && first[length - 1] == '\n')
+    first[length - 1] = '\0';
 }
 
 static vyre_status
 optimize(const request *r, const vyre_pipeline *pipeline, const char *path, const void *data, size_t size,
          vyre_diagnostics diagnostics, vyre_bytes *out)
 {
-  first_error first = {{0}};
+  char first[MESSAGE_SIZE] = ""; /* if the caller receives no diagnostics */
   if (!out || (!data && size))
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s: %s is NULL\nFix: give the address of %s", path, out ? "data" : "out",
                       out ? "the shader" : "a vyre_bytes");
   if (!diagnostics.emit)
-    diagnostics = (vyre_diagnostics){keep_first_error, &first};
+    diagnostics = (vyre_diagnostics){keep_first_error, first};
   vyre_source source = {.path = path, .data = data ? data : "", .size = size, .diagnostics = diagnostics};
   vyre_bytes words = {.allocator = r->options.allocator};
   vyre_module *module;
   VYRE_TRY(begin_module(&r->options, &module));
   vyre_status status = process(r, pipeline, module, &source, &words, out);
-  if (first.text[0])
-    status = vyre_status_note(status, "%s", first.text);
+  if (first[0])
+    status = vyre_status_note(status, "%s", first);
   vyre_bytes_free(&words);
   end_module(&r->options, module);
   return status;

@@ -1,6 +1,7 @@
 /* Tests vyre/vyre.hpp with the shaders of a folder, which is the argument.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "check.hpp"
 #include "vyre/vyre.hpp"
 
 #include <algorithm>
@@ -23,16 +24,6 @@ vyre_code code_without_exceptions(const std::string &text);
 
 namespace
 {
-
-std::atomic<int> failures;
-
-#define CHECK(condition)                                                            \
-  do {                                                                              \
-    if (!(condition)) {                                                             \
-      std::fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-      failures++;                                                                   \
-    }                                                                               \
-  } while (0)
 
 struct shader {
   std::string path, text;

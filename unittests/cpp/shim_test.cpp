@@ -1,6 +1,7 @@
 /* Tests vyre/spirv_opt_shim.hpp with the shaders of a folder, which is the argument.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "check.hpp"
 #include "vyre/spirv_opt_shim.hpp"
 
 #include <atomic>
@@ -14,16 +15,6 @@
 
 namespace
 {
-
-std::atomic<int> failures;
-
-#define CHECK(condition)                                                            \
-  do {                                                                              \
-    if (!(condition)) {                                                             \
-      std::fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-      failures++;                                                                   \
-    }                                                                               \
-  } while (0)
 
 vyre::words
 compile(const std::string &text, const char *stage, const std::string &path = "shader")

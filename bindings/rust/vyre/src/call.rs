@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A call of the C library.
+//! The call of the C library.
 use crate::{Callback, Code, Diagnostic, Error, Options, Severity};
 use std::any::Any;
 use std::ffi::{CStr, CString};
 use std::mem::{size_of, zeroed};
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::{Mutex, PoisonError};
 use vyre_sys::*;
 
-/// Receives the diagnostics of a call.
+/// Receives the diagnostics of a shader.
 struct Collector<'c, 'a> {
     callback: Option<&'c Mutex<Callback<'a>>>,
     diagnostics: Vec<Diagnostic>,
@@ -82,17 +82,37 @@ unsafe fn copy_status(status: vyre_status, diagnostics: Vec<Diagnostic>) -> Erro
     Error { code, text: copy_text(vyre_status_text(status)).unwrap_or_default(), diagnostics }
 }
 
-/// Optimizes a shader.
-pub(crate) fn optimize(options: &Options, shader: &[u8]) -> Result<Vec<u8>, Error> {
+/// Returns the error of an option with a zero byte.
+pub(crate) fn zero_byte(option: &str) -> Error {
+    let text = format!("the option '{option}' has a zero byte\nFix: remove the zero byte");
+    Error { code: Code::Usage, text, diagnostics: Vec::new() }
+}
+
+/// Moves an array of the library to a vector.
+///
+/// # Safety
+/// The array is one of the library, or all zero.
+unsafe fn take_bytes(bytes: &mut vyre_bytes) -> Vec<u8> {
+    let output = match bytes.size {
+        0 => Vec::new(),
+        size => std::slice::from_raw_parts(bytes.data.cast::<u8>(), size).to_vec(),
+    };
+    vyre_bytes_free(bytes);
+    output
+}
+
+/// Optimizes shaders, each with its path, or with that of the options. The results are in the order of the shaders.
+pub(crate) fn optimize(
+    options: &Options,
+    shaders: &[(Option<&CStr>, &[u8])],
+    threads: usize,
+) -> Vec<Result<Vec<u8>, Error>> {
     if let Some(wrong) = &options.wrong {
-        let text = format!("the option '{wrong}' has a zero byte\nFix: remove the zero byte");
-        return Err(Error { code: Code::Usage, text, diagnostics: Vec::new() });
+        return shaders.iter().map(|_| Err(zero_byte(wrong))).collect();
     }
     let (plugins, defines) = (pointers(&options.plugins), pointers(&options.defines));
     let (specs, optional_specs) = (pointers(&options.specs), pointers(&options.optional_specs));
     let include_dirs = pointers(&options.include_dirs);
-    let callback = options.callback.as_deref();
-    let mut collector = Collector { callback, diagnostics: Vec::new(), panic: None };
     let c_options = vyre_optimize_options {
         struct_size: size_of::<vyre_optimize_options>(),
         passes: pointer(&options.passes),
@@ -119,25 +139,41 @@ pub(crate) fn optimize(options: &Options, shader: &[u8]) -> Result<Vec<u8>, Erro
         debug: options.debug,
         strip: options.strip,
         keep_vectors: options.keep_vectors,
-        diagnostics: vyre_diagnostics { emit: Some(emit), user: (&mut collector as *mut Collector).cast() },
+        diagnostics: vyre_diagnostics { emit: None, user: null_mut() }, // each item has its own
         allocator: null(),
     };
-    // SAFETY: all pointers are valid during the call, and all zero is an empty array of bytes.
-    let (output, error) = unsafe {
-        let mut bytes: vyre_bytes = zeroed();
-        let status = vyre_optimize(&c_options, shader.as_ptr().cast(), shader.len(), &mut bytes);
-        let output = match bytes.size {
-            0 => Vec::new(),
-            size => std::slice::from_raw_parts(bytes.data.cast::<u8>(), size).to_vec(),
-        };
-        vyre_bytes_free(&mut bytes);
-        let error = (!status.is_null()).then(|| copy_status(status, collector.diagnostics));
-        vyre_status_free(status);
-        (output, error)
+    let callback = options.callback.as_deref();
+    let new_collector = |_| Collector { callback, diagnostics: Vec::new(), panic: None };
+    let mut collectors: Vec<Collector> = shaders.iter().map(new_collector).collect();
+    let new_item = |((path, shader), collector): (&(Option<&CStr>, &[u8]), &mut Collector)| vyre_optimize_item {
+        path: path.map_or(null(), CStr::as_ptr),
+        data: shader.as_ptr().cast(),
+        size: shader.len(),
+        // SAFETY: all zero is an empty array of bytes.
+        out: unsafe { zeroed() },
+        status: null_mut(),
+        diagnostics: vyre_diagnostics { emit: Some(emit), user: (collector as *mut Collector).cast() },
     };
-    match (collector.panic, error) {
-        (Some(panic), _) => resume_unwind(panic),
-        (None, Some(error)) => Err(error),
-        (None, None) => Ok(output),
+    let mut items: Vec<_> = shaders.iter().zip(&mut collectors).map(new_item).collect();
+    let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+    // SAFETY: all pointers are valid during the call, and no other code uses the collectors during the call.
+    unsafe {
+        let size = size_of::<vyre_optimize_item>();
+        let status = vyre_optimize_many(&c_options, items.as_mut_ptr(), size, items.len() as u32, threads);
+        let has_failed = items.iter().any(|item| !item.status.is_null()); // otherwise, a status is that of wrong options
+        let mut results = Vec::new();
+        let mut panic = None;
+        for (mut item, collector) in items.into_iter().zip(collectors) {
+            let output = take_bytes(&mut item.out);
+            let reason = if has_failed { item.status } else { status };
+            results.push(if reason.is_null() { Ok(output) } else { Err(copy_status(reason, collector.diagnostics)) });
+            vyre_status_free(item.status);
+            panic = panic.or(collector.panic);
+        }
+        vyre_status_free(status);
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+        results
     }
 }

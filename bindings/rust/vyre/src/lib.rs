@@ -24,19 +24,13 @@ pub use error::{Code, Diagnostic, Error, Severity};
 use std::ffi::{CString, OsStr};
 use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 /// Optimizes a shader with the default options.
 pub fn optimize(shader: &[u8]) -> Result<Vec<u8>, Error> {
     Options::new().optimize(shader)
 }
-
-/// The stack of a thread of `optimize_many` in bytes: the usual size for threads of C.
-const STACK_SIZE: usize = 8 << 20;
 
 type Callback<'a> = dyn FnMut(&Diagnostic) + Send + 'a;
 
@@ -198,7 +192,7 @@ impl<'a> Options<'a> {
 
     /// Sets the function that receives remarks and warnings, and the errors of a text. Diagnostics are emitted one at a
     /// time. The function must not use the same options. If it panics, it receives no more diagnostics of the shader,
-    /// and the panic continues after the shader.
+    /// and the panic continues after the call.
     ///
     /// ```
     /// let mut remarks = Vec::new();
@@ -215,7 +209,7 @@ impl<'a> Options<'a> {
     /// Optimizes a shader and returns the output. A module that vyre cannot convert, and stages other than compute, are
     /// returned unchanged, with a remark.
     pub fn optimize(&self, shader: &[u8]) -> Result<Vec<u8>, Error> {
-        call::optimize(self, shader)
+        call::optimize(self, &[(None, shader)], 1).remove(0)
     }
 
     /// Optimizes many shaders, each with its path, on at most `threads` threads, or as many as there are processors for 0.
@@ -229,32 +223,20 @@ impl<'a> Options<'a> {
     /// ```
     pub fn optimize_many<P, S>(&self, shaders: &[(P, S)], threads: usize) -> Vec<Result<Vec<u8>, Error>>
     where
-        P: AsRef<Path> + Sync,
-        S: AsRef<[u8]> + Sync,
+        P: AsRef<Path>,
+        S: AsRef<[u8]>,
     {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                match shaders.get(i) {
-                    Some((path, shader)) => done.push((i, self.clone().path(path).optimize(shader.as_ref()))),
-                    None => return done,
-                }
-            }
+        let path_of = |(path, _): &(P, S)| CString::new(path.as_ref().as_os_str().as_bytes());
+        let paths: Vec<_> = shaders.iter().map(path_of).collect();
+        let pairs = paths.iter().zip(shaders);
+        let valid =
+            pairs.filter_map(|(path, (_, shader))| path.as_deref().ok().map(|path| (Some(path), shader.as_ref())));
+        let mut results = call::optimize(self, &valid.collect::<Vec<_>>(), threads).into_iter();
+        let result_of = |(path, (name, _)): (Result<_, _>, &(P, S))| match path {
+            Ok(_) => results.next().expect("a result for each valid path"),
+            Err(_) => Err(call::zero_byte(&shown(name.as_ref()))),
         };
-        let most = if threads > 0 { threads } else { thread::available_parallelism().map_or(1, usize::from) };
-        let mut done = thread::scope(|scope| {
-            let start = |_| thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, &work).ok();
-            let others: Vec<_> = (1..most.min(shaders.len())).map_while(start).collect();
-            let mut done = work();
-            for other in others {
-                done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            }
-            done
-        });
-        done.sort_by_key(|(i, _)| *i);
-        done.into_iter().map(|(_, result)| result).collect()
+        paths.into_iter().zip(shaders).map(result_of).collect()
     }
 
     /// Returns the text for C, or notes that it has a NUL.
@@ -262,10 +244,15 @@ impl<'a> Options<'a> {
         let text = text.as_ref();
         let result = CString::new(text.as_bytes()).ok();
         if result.is_none() && self.wrong.is_none() {
-            self.wrong = Some(text.to_string_lossy().replace('\0', "\\0"));
+            self.wrong = Some(shown(text));
         }
         result
     }
+}
+
+/// Returns a text for a message, with its zero bytes as `\0`.
+fn shown(text: impl AsRef<OsStr>) -> String {
+    text.as_ref().to_string_lossy().replace('\0', "\\0")
 }
 
 #[cfg(doctest)]
