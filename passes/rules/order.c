@@ -1,18 +1,22 @@
 /* The termination measure of rules.
  *
- * A program becomes smaller if the multiset of weights of its divisions becomes smaller, or if that is equal and the terms of
- * its rows become lighter.  The weight of a term is the sum of the weights of its ops and leaves, counting shared rows each
- * time.
+ * A program becomes smaller if the multiset of weights of its heavy rows becomes smaller, or if that is equal and the terms of
+ * its rows become lighter.  A row is heavy if its op weighs at least HEAVY, as integer divisions and pow do.  The
+ * weight of a term is the sum of the weights of its ops and leaves, counting shared rows each time.
  *
- * Consider a rule whose replacement is lighter than its pattern and uses no variable more often.  It makes the term of the
- * rewritten row lighter, and so the terms of all rows that use it.  No term becomes heavier, and weights are whole numbers, so
- * this ends.  A rule that replaces a division by lighter ones may make terms heavier.  Additional rows are subterms of the
- * replacement, so they are lighter.
+ * A rule that replaces a heavy row by lighter rows makes the multiset smaller, whatever it does to the terms.  It may therefore
+ * repeat a variable, which costs nothing because a variable is one row: pow(x, 2.0) => mul(x, x).
+ *
+ * All other rules must leave the multiset as it is, make the term of the rewritten row lighter, and repeat no variable more
+ * often than the pattern does.  The terms of all rows that use the rewritten row become lighter too, no term becomes heavier,
+ * and weights are whole numbers, so rewriting ends.  Additional rows are subterms of the replacement, so they are lighter.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
 #include "vyre/ir.h"
+
+enum { HEAVY = 60 }; /* more than fdiv and sqrt, which rules may move out of the operands of a select */
 
 uint32_t
 rules_weight(uint32_t op)
@@ -20,11 +24,11 @@ rules_weight(uint32_t op)
   return vyre_op_infos[op].cost;
 }
 
-/* Returns whether the op is a division or remainder: only these are undefined for a divisor 0. */
-static bool
-is_division(uint32_t op)
+/* Returns the op's weight if it is heavy, otherwise 0. */
+static uint32_t
+heavy_weight(uint32_t op)
 {
-  return vyre_op_infos[op].undefined == VYRE_UNDEFINED_DIV_BY_0 || vyre_op_infos[op].undefined == VYRE_UNDEFINED_DIV_OVERFLOW;
+  return rules_weight(op) >= HEAVY ? rules_weight(op) : 0;
 }
 
 static uint32_t
@@ -41,17 +45,17 @@ weigh(const rules_rule *rule, uint32_t id, uint32_t counts[RULES_VARIABLES])
   return weight;
 }
 
-/* Returns the weight of the heaviest division among the new rows of the replacement, without its root.  Returns 0 if there is
+/* Returns the weight of the heaviest heavy op among the new rows of the replacement, without its root.  Returns 0 if there is
  * none. */
 static uint32_t
-heaviest_division(const rules_rule *rule, uint32_t id, bool root)
+heaviest_new_row(const rules_rule *rule, uint32_t id, bool root)
 {
   const rules_node *node = &rule->nodes[id];
   if (node->sort != RULES_OP || node->constant || rules_in_pattern(rule, id))
     return 0;
-  uint32_t heaviest = !root && is_division(node->op) ? rules_weight(node->op) : 0;
+  uint32_t heaviest = root ? 0 : heavy_weight(node->op);
   for (uint32_t k = 0; k < node->operands; k++) {
-    const uint32_t inner = heaviest_division(rule, node->operand[k], false);
+    const uint32_t inner = heaviest_new_row(rule, node->operand[k], false);
     heaviest = inner > heaviest ? inner : heaviest;
   }
   return heaviest;
@@ -64,10 +68,10 @@ rules_shrinks(const rules_rule *rule, const char **out_why)
   uint32_t before[RULES_VARIABLES] = {0}, after[RULES_VARIABLES] = {0};
   const char *unused;
   const char **why = out_why ? out_why : &unused;
-  const uint32_t had = is_division(pattern->op) ? rules_weight(pattern->op) : 0;
-  const bool makes = replacement->sort == RULES_OP && !replacement->constant && is_division(replacement->op);
-  const uint32_t root = makes ? rules_weight(replacement->op) : 0, inner = heaviest_division(rule, rule->replacement, true);
-  *why = "its replacement adds a division";
+  const bool makes_row = replacement->sort == RULES_OP && !replacement->constant;
+  const uint32_t had = heavy_weight(pattern->op), root = makes_row ? heavy_weight(replacement->op) : 0;
+  const uint32_t inner = heaviest_new_row(rule, rule->replacement, true);
+  *why = "its replacement adds a heavy op, such as an integer division";
   if (inner && inner >= had)
     return false;
   if (root > had || (root == had && inner))
