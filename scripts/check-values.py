@@ -41,7 +41,7 @@ sys.dont_write_bytecode = True  # writes no .pyc files into the source tree
 from value_programs import COMPONENTS, INPUTS, MOST_WORDS, NO_VALUE, NOTE_WORDS, Generator  # noqa: E402
 
 PIPELINES = ["no-op", "default<O2>"]  # for each program, and one of OTHERS
-OTHERS = ["default<O1>", "licm", "cse,dce", "pm,dce", "dbe,dce", "simplify,dce", "cprop,dce", "expand", "remainder", "early", "contract", "canon,cf,dce",
+OTHERS = ["default<O1>", "licm", "cse,dce", "pm,dce", "dbe,dce", "simplify,dce", "cprop,dce", "expand", "remainder", "early", "uncopy", "contract", "canon,cf,dce",
           "licm,cse,dse,dce", "fixpoint(canon,cf,dbe,licm,dce)", "default<O3>"]
 FLOORS = {"no-op": 0.5, "default<O2>": 0.04}  # the least share of variables with a known value
 NOTHING = None

@@ -31,7 +31,7 @@
  * Requires: versions, loops.  Preserves: versions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "vyre/plugin.h"
+#include "../state/written.h"
 
 /* Flags of a row, relative to the innermost loop around it. */
 enum {
@@ -51,8 +51,7 @@ typedef struct motion {
   uint8_t *flags;    /* by row, SURE and ARM */
   uint32_t *used;    /* by buffer, the first access that surely runs before the row that find_flags visits, 0 if there is none */
   uint32_t *since;   /* by load, an access to its buffer, or a loop with one, that surely runs before it, 0 if there is none */
-  uint32_t *alias;   /* by row, the alias class of a buffer */
-  bool *written;     /* by alias class, whether the program writes it; written[0]: it may write any memory */
+  written written;   /* the memory that the module writes */
   uint32_t *sure;    /* by buffer, the last surveyed loop in which an access surely runs */
   uint32_t surveyed; /* the last loop that is_bound surveyed */
   bool *uniform;     /* by row, whether all invocations of a subgroup have one value */
@@ -223,17 +222,6 @@ is_bound(motion *m, uint32_t load, uint32_t loop)
   return m->sure[buffer] == loop;
 }
 
-/* Records the memory that the row writes.  Opaque rows may write any memory.  Barriers write none. */
-static void
-note_write(const motion *m, uint32_t row)
-{
-  const uint32_t op = vyre_op_of(m->v, row);
-  if (vyre_op_is_opaque(op) || op == VYRE_OP_verbatim)
-    m->written[0] = true;
-  else if (m->v->a[row] && VYRE_TYPE_KIND(VYRE_ROW_TYPE(m->v->op[m->v->a[row]])) == VYRE_PATH)
-    m->written[m->alias[vyre_buffer_of(m->v, m->v->a[row])] & ~VYRE_ALIAS_SHARED] = true;
-}
-
 /* Returns whether all invocations of a subgroup have one value of the row.  GPUs keep such values in other registers. */
 static bool
 is_uniform(const motion *m, uint32_t row)
@@ -251,15 +239,14 @@ is_uniform(const motion *m, uint32_t row)
 
 /* Computes the flags and records of all rows, in one sweep in program order. */
 static void
-find_flags(const motion *m)
+find_flags(motion *m)
 {
   const vyre_view *v = m->v;
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), flags = vyre_op_info_of(v, op)->flags;
     m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
     m->uniform[row] = is_uniform(m, row);
-    if ((flags & VYRE_OP_WRITES) && op != VYRE_OP_set)
-      note_write(m, row);
+    written_add(&m->written, row);
     if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
       note_jump(m, row);
     else if (op == VYRE_OP_load || op == VYRE_OP_copy)
@@ -349,7 +336,7 @@ is_race_free(const motion *m, uint32_t load)
   const uint32_t buffer = vyre_buffer_of(m->v, m->v->a[load]), space = VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]);
   if (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_WORKGROUP)
     return true;
-  return !m->written[0] && !m->written[m->alias[buffer] & ~VYRE_ALIAS_SHARED];
+  return !written_has(&m->written, buffer);
 }
 
 /* Returns whether a load that does not surely run may run before the loop: it is in bounds, and nothing writes its memory.  In a
@@ -489,13 +476,11 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   m.used = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.since = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.sure = host->alloc(ctx, v->rows * sizeof(uint32_t));
-  m.alias = host->alloc(ctx, v->rows * sizeof(uint32_t));
-  m.written = host->alloc(ctx, v->rows * sizeof(bool));
   m.uniform = host->alloc(ctx, v->rows * sizeof(bool));
   m.counted = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.leaving = host->alloc(ctx, v->rows * sizeof(uint32_t));
-  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.alias || !m.written || !m.uniform || !m.counted || !m.leaving ||
-      !host->aliases(module, m.alias))
+  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.uniform || !m.counted || !m.leaving ||
+      !written_make(&m.written, ctx, module))
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
     m.loop[row] = v->loop[row];

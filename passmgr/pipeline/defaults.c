@@ -5,7 +5,7 @@
 #include "pipeline.h"
 
 #define FIXPOINT "fixpoint<max=32;on-limit=quiet>"
-#define ROUND "early," FIXPOINT "(dbe,licm,dse,simplify,dce),cprop"
+#define ROUND    "early," FIXPOINT "(dbe,licm,dse,uncopy,simplify,dce),cprop"
 
 const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
     {"O0", "no-op"},

@@ -85,8 +85,9 @@ void communicate(generator *g);
 /* deep.c: generates constructs that are nested RANDOM_DEPTH deep */
 void deep_nest(generator *g);
 
-/* layouts.c: generates accesses to a struct in storage */
+/* layouts.c: generates accesses to a struct in storage, and to a copy of constant memory */
 void access_layouts(generator *g);
+void load_from_copy(generator *g);
 
 /* extremes.c */
 vyre_row extreme_value(generator *g, vyre_type type); /* a constant, or a word of `in` (run.c) */

@@ -94,6 +94,44 @@ access_value(generator *g, vyre_row at, vyre_type_id type)
     store_out(g, vyre_build_load(&g->b, at, 0));
 }
 
+/* Copies the scalars and vectors of a value one by one, mostly all of them and from their own places. */
+static void
+copy_parts(generator *g, vyre_row from, vyre_row to, vyre_type_id type)
+{
+  const vyre_type_info info = vyre_type_get(g->m, type);
+  if (info.form == VYRE_FORM_VALUE && below(g, 24))
+    vyre_build_store(&g->b, to, vyre_build_load(&g->b, from, 0), 0);
+  for (uint32_t i = 0; info.form != VYRE_FORM_VALUE && i < info.count; i++) {
+    const bool is_struct = info.form == VYRE_FORM_STRUCT;
+    const uint32_t other = !is_struct && below(g, 24) == 0 ? 0 : i;
+    copy_parts(g, vyre_build_at_literal(&g->b, from, other), vyre_build_at_literal(&g->b, to, i),
+               is_struct ? info.members[i].type : info.element);
+  }
+}
+
+/* Copies an array of constant memory, and loads an element of the copy, perhaps in a loop. */
+void
+load_from_copy(generator *g)
+{
+  const bool is_push = below(g, 2);
+  const vyre_type type = is_push ? U32 : VYRE_TYPE(VYRE_F32, 4);
+  const vyre_row source = is_push ? g->push : vyre_build_at_literal(&g->b, g->uniform, 1);
+  const vyre_type_id array = vyre_type_array(g->m, type, is_push ? 4 : 2, VYRE_NONE, 0);
+  const vyre_row copy = vyre_build_buffer(&g->b, array, VYRE_SPACE_PRIVATE, 0, 0, 0);
+  const bool is_copied_first = below(g, 2);
+  if (is_copied_first)
+    copy_parts(g, source, copy, array);
+  const vyre_row control = below(g, 3) ? begin_for(g, 2) : begin_if(g, value(g, BOOL));
+  if (!is_copied_first)
+    copy_parts(g, source, copy, array);
+  if (below(g, 3) == 0)
+    access_value(g, copy, array);
+  access_value(g, copy, array);
+  store_out(g, vyre_build_load(&g->b, path(g, copy, index_below(g, is_push ? 4 : 2)), 0));
+  vyre_builder_leave(&g->b, control);
+  store_out(g, vyre_build_load(&g->b, path(g, copy, index_below(g, is_push ? 4 : 2)), 0));
+}
+
 void
 access_layouts(generator *g)
 {
@@ -110,7 +148,9 @@ access_layouts(generator *g)
       row(g, VYRE_OP_copy, 0, 0, element, copy, VYRE_NONE);
     else if (how == 1)
       row(g, VYRE_OP_copy, 0, 0, copy, element, VYRE_NONE);
+    else if (how == 2)
+      copy_parts(g, element, copy, type);
     else
-      access_value(g, how < 4 ? copy : element, type);
+      access_value(g, how < 5 ? copy : element, type);
   }
 }

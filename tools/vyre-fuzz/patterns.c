@@ -509,10 +509,10 @@ void
 add_pattern(generator *g)
 {
   static void (*const patterns[])(generator *) = {
-      related_comparisons, twin_ifs,         near_equal_arms,    carried_in_memory,  carried_by_falling,
-      same_place,          copied_behind,    early_ends,         guarded_continuing, float_identity,
-      int_by_literal,      bit_field,        conversions,        literal_bounds,     tested_at_head,
-      access_two_elements, use_seldom_bound, load_never_written, index_beyond,       quotient_and_rest,
+      related_comparisons, twin_ifs,          near_equal_arms,    carried_in_memory,   carried_by_falling, same_place,
+      copied_behind,       early_ends,        guarded_continuing, float_identity,      int_by_literal,     bit_field,
+      conversions,         literal_bounds,    tested_at_head,     access_two_elements, use_seldom_bound,   load_never_written,
+      index_beyond,        quotient_and_rest, load_from_copy,
   };
   const uint32_t mark = g->count;
   if (g->inexact && below(g, 2))

@@ -40,8 +40,8 @@ forms_options(const vyre_target_ops *target)
 void
 forms_open(form *forms, uint32_t count)
 {
-  static const char *const passes[] = {"canon",  "cf",  "cid",  "cprop",  "cse", "dbe",       "dce",   "early",
-                                       "expand", "dse", "licm", "limits", "pm",  "remainder", "shash", "simplify"};
+  static const char *const passes[] = {"canon", "cf",   "cid",    "cprop", "cse",       "dbe",   "dce",      "early", "expand",
+                                       "dse",   "licm", "limits", "pm",    "remainder", "shash", "simplify", "uncopy"};
   assert_ok(vyre_registry_create(NULL, &registry));
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
     assert_ok(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));

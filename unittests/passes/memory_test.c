@@ -14,7 +14,7 @@
 
 /* Each pass of the core. */
 #define EACH_OF_SOME(X) X(canon) X(cf) X(cid) X(contract) X(cprop) X(cse) X(dbe) X(dce) X(dse)
-#define EACH(X)         EACH_OF_SOME(X) X(early) X(expand) X(licm) X(limits) X(pm) X(remainder) X(shash) X(simplify)
+#define EACH(X)         EACH_OF_SOME(X) X(early) X(expand) X(licm) X(limits) X(pm) X(remainder) X(shash) X(simplify) X(uncopy)
 #define INDEX(name)     PASS_##name,
 #define NAME(name)      #name,
 enum { EACH(INDEX) PASSES };

@@ -16,6 +16,7 @@ static const char *const pipelines[] = {
     "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)", "default<O1>", "default<O2>", "pm", "expand", "canon,pm,dce",
     "fixpoint(canon,cf,pm,expand,dce)", "fixpoint(canon,cprop,cf,pm,cse,licm,expand,dce)", "early,simplify,dce",
     "simplify,remainder,simplify,expand,dce", "default<O3>", "simplify", "simplify,dbe,dce", "fixpoint(licm,simplify,dse)",
+    "uncopy", "simplify,uncopy,dce",
     /* passes of a test plugin that use analyses */
     "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 
@@ -24,6 +25,7 @@ static const struct {
   const char *pass, *name;
   uint32_t programs;
 } counts[] = {{"licm", "rows moved", 1},
+              {"uncopy", "loads from the source of a copy", 1},
               {"dbe", "constructs", 1},
               {"dbe", "jumps", 4},
               {"dbe", "unreachable rows", 4},
