@@ -18,6 +18,9 @@ enum { MOST_STEPS = 1 << 20, MOST_STEPS_AFTER = 1 << 26, LARGE_ELEMENTS = 65536,
 
 typedef enum verdict { VERDICT_CORRECT, VERDICT_INCORRECT, VERDICT_UNPROVED, VERDICT_UNSUPPORTED } verdict;
 
+/* The second initial value of unset variables.  The first one is 0. */
+#define OTHER_START UINT64_C(0xa5c35a3ca5c35a3d)
+
 /* A program before and after the run of a pass, and the results so far. */
 typedef struct pair {
   run_program before, after;
@@ -61,6 +64,16 @@ is_used(const vyre_view *view, uint32_t row, uint32_t end)
     if (view->a[user] == row || view->b[user] == row || view->c[user] == row)
       return true;
   return false;
+}
+
+static bool
+has_unset_var(const run_program *program)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  bool found = false;
+  for (uint32_t row = view->first[program->row.id]; row && !found; row = view->next[row])
+    found = VYRE_ROW_OP(view->op[row]) == VYRE_OP_var && (view->imm_hi[row] & VYRE_ACCESS_UNSET) != 0;
+  return found;
 }
 
 /* Returns whether the result may depend on the order of atomics.  Commuting atomics of one kind whose results are not used give the
@@ -137,8 +150,19 @@ diagnose(const run_setup *setup, const run_inputs *inputs, const run_results *be
   return found;
 }
 
+/* Replaces the bytes of `results` that depend on unset variables, because they differ between `before` and `other`. */
+static void
+ignore_unset(const run_inputs *inputs, const run_results *before, const run_results *other, run_results *results)
+{
+  for (uint32_t i = 0; i < inputs->count && other->items; i++)
+    for (size_t at = 0; at < inputs->items[i].size; at++)
+      if (before->items[i][at] != other->items[i][at])
+        results->items[i][at] = before->items[i][at];
+}
+
+/* Compares the results after the run with those before it.  `other` has those with OTHER_START, or nothing. */
 static verdict
-check_after(const run_setup *setup, const run_inputs *inputs, const run_results *before, pair *p)
+check_after(const run_setup *setup, const run_inputs *inputs, const run_results *before, const run_results *other, pair *p)
 {
   run_results after = {0};
   run_comparison c;
@@ -147,6 +171,7 @@ check_after(const run_setup *setup, const run_inputs *inputs, const run_results 
   if (status) {
     found = diagnose(setup, inputs, before, status, p);
   } else {
+    ignore_unset(inputs, before, other, &after);
     run_compare(setup, inputs, &p->before, before, &p->after, &after, &c);
     found = c.where ? differs(&c, p) : VERDICT_CORRECT;
   }
@@ -169,7 +194,7 @@ static vyre_status
 check_input(run_setup *setup, pair *p, verdict *out)
 {
   run_inputs inputs;
-  run_results before = {0};
+  run_results before = {0}, other = {0};
   VYRE_TRY(run_inputs_make(setup, &p->before, &p->after, &inputs));
   vyre_status status = run_once(setup, &p->before, &inputs, &before);
   if (status && fits(&p->before, LARGE_ELEMENTS) && fits(&p->after, LARGE_ELEMENTS)) {
@@ -179,11 +204,21 @@ check_input(run_setup *setup, pair *p, verdict *out)
     status = run_once(setup, &p->before, &inputs, &before);
   }
   *out = VERDICT_UNPROVED;
+  if (!status && has_unset_var(&p->before)) {
+    setup->unset = OTHER_START;
+    status = run_once(setup, &p->before, &inputs, &other);
+    setup->unset = 0;
+  }
   setup->steps = MOST_STEPS_AFTER;
   if (status)
     set_reason(p, "before the run: ", status);
   else
-    *out = check_after(setup, &inputs, &before, p);
+    *out = check_after(setup, &inputs, &before, &other, p);
+  if (*out == VERDICT_CORRECT && other.items) {
+    setup->unset = OTHER_START;
+    *out = check_after(setup, &inputs, &other, &before, p);
+  }
+  run_results_free(&other);
   run_results_free(&before);
   run_inputs_free(&inputs);
   return VYRE_OK;

@@ -290,6 +290,8 @@ vyre_row vyre_build_invocation(vyre_builder *builder, vyre_opcode op);
 /* Build declarations and constants of a specialization. Their rows are at the top of the program. */
 vyre_row vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t spec_id);
 vyre_row vyre_build_var(vyre_builder *builder, vyre_type type);
+/* Builds a var whose initial value is arbitrary. The program is relaxed. */
+vyre_row vyre_build_unset_var(vyre_builder *builder, vyre_type type);
 vyre_row vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, uint32_t access, uint32_t set,
                            uint32_t binding);
 /* Sets the operands of the workgroup row, and moves the row after them. */

@@ -71,6 +71,7 @@ typedef struct vyre_interp_options {
   bool check_races;                  /* stop at a data race: see below */
   bool weigh;                        /* count the work */
   const vyre_cost_model *cost_model; /* for `weigh`; borrowed, NULL for vyre's own */
+  uint64_t unset;                    /* the initial bits of each lane of an unset var, of which a lane has the lowest */
 } vyre_interp_options;
 
 /* A data race: two invocations access the same bytes, at least one of them writes, not both accesses are atomic, and nothing orders

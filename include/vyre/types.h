@@ -448,7 +448,9 @@ typedef enum vyre_access {
   VYRE_ACCESS_VOLATILE = 1 << 11,
   VYRE_ACCESS_RESTRICT = 1 << 12,
   VYRE_ACCESS_ALIASED = 1 << 13,
-  VYRE_ACCESS_UNSET = 1 << 14, /* relaxed programs: private memory without a value until it is stored */
+  /* Relaxed programs: private memory without a value until it is stored. On a `var`, in imm_hi: the initial value of each lane is
+   * arbitrary, not zero. */
+  VYRE_ACCESS_UNSET = 1 << 14,
 } vyre_access;
 
 #define VYRE_BUFFER_SPACE(imm_hi) ((vyre_space)(15u & (imm_hi)))

@@ -29,6 +29,13 @@ vyre_row_is_const(const vyre_view *view, uint32_t row)
   return vyre_op_of(view, row) == VYRE_OP_const;
 }
 
+/* Returns whether the initial value of a variable is zero: it is neither unset nor opaque. */
+static inline bool
+vyre_var_is_zero(const vyre_view *view, uint32_t var)
+{
+  return (view->imm_hi[var] & VYRE_ACCESS_UNSET) == 0 && vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[var])));
+}
+
 static inline bool
 vyre_row_is_loop(const vyre_view *view, uint32_t row)
 {

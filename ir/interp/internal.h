@@ -96,6 +96,7 @@ typedef struct interp {
   uint64_t work;
   uint32_t modes;      /* VYRE_PROGRAM_FLOAT_MODES */
   uint32_t flush;      /* the modes by which the current row flushes denormals */
+  uint64_t unset;      /* the initial bits of lanes of unset vars */
   bool report;         /* report undefined rows of a relaxed program */
   bool bounds;         /* report accesses out of bounds */
   struct races *races; /* NULL if races are not checked */

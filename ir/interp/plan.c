@@ -321,6 +321,7 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
     return false;
   }
   ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
+  ip->unset = options ? options->unset : 0;
   ip->bounds = ip->report || (options && options->check_bounds);
   if (!plan_size(ip) || !plan_types(ip) || !interp_plan_planes(ip) || !interp_plan_buffers(ip) || !plan_paths(ip) ||
       !plan_masks(ip))
@@ -373,7 +374,10 @@ interp_start_workgroup(interp *ip)
   for (uint32_t row = v->first[ip->begin]; row; row = v->next[row]) {
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_var)
       continue;
-    memset(plane_of(ip, row), 0, sizeof(uint64_t) * ip->count * interp_planes_of(v, row));
+    const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])));
+    const uint64_t start = v->imm_hi[row] & VYRE_ACCESS_UNSET ? ip->unset & (UINT64_MAX >> (64 - bits)) : 0;
+    for (size_t i = 0; i < (size_t)ip->count * interp_planes_of(v, row); i++)
+      plane_of(ip, row)[i] = start;
     if (ip->report)
       memset(origin_of(ip, row), 0, sizeof(uint32_t) * ip->count);
   }

@@ -205,6 +205,12 @@ vyre_build_var(vyre_builder *builder, vyre_type type)
 }
 
 vyre_row
+vyre_build_unset_var(vyre_builder *builder, vyre_type type)
+{
+  return add_declaration(builder, 0, VYRE_ROW(VYRE_OP_var, type, 0), 0, VYRE_ACCESS_UNSET);
+}
+
+vyre_row
 vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, uint32_t access, uint32_t set, uint32_t binding)
 {
   uint32_t after = table_length_row(builder->module, type);

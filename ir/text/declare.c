@@ -83,7 +83,7 @@ text_parse_spec(text_parser *p)
   return finish_declaration(p, &name, vyre_build_spec(&p->builder, type, bits, id));
 }
 
-/* A var in a function is set to zero at each call, because calls are inlined and may be in a loop. */
+/* A var in a function that is not unset is set to zero at each call, because calls are inlined and may be in a loop. */
 bool
 text_parse_var(text_parser *p)
 {
@@ -98,8 +98,9 @@ text_parse_var(text_parser *p)
   }
   if (!text_parse_scalar_type(p, &type))
     return false;
-  const vyre_row var = vyre_build_var(&p->builder, type);
-  if (p->call && var.id)
+  const bool is_unset = text_accept_word(p, "unset");
+  const vyre_row var = is_unset ? vyre_build_unset_var(&p->builder, type) : vyre_build_var(&p->builder, type);
+  if (p->call && var.id && !is_unset)
     vyre_build_set(&p->builder, var, vyre_build_const(&p->builder, type, 0));
   return finish_declaration(p, &name, var);
 }

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "vyre/view.h"
 
 #define OPAQUE       VYRE_TYPE(VYRE_OPAQUE, 1)
 #define TYPE_POINTER 32u /* the number of OpTypePointer */
@@ -134,8 +135,12 @@ vyre_verify_opaque_var(verifier *k, uint32_t row)
   if (type_of(k, row) != OPAQUE ? type != 0 : !is_words(k, type))
     vyre_verify_report(k, row, "has type %u as that of its values, %s", type,
                        type_of(k, row) != OPAQUE ? "but its values are not opaque" : "which is not an opaque type");
-  if (k->view->imm_hi[row])
-    vyre_verify_report(k, row, "has imm_hi 0x%x, which must be 0", k->view->imm_hi[row]);
+  if (k->view->imm_hi[row] & ~(uint32_t)VYRE_ACCESS_UNSET)
+    vyre_verify_report(k, row, "has imm_hi 0x%x, but only the bit of unset may be set", k->view->imm_hi[row]);
+  else if (k->view->imm_hi[row] && type_of(k, row) == OPAQUE)
+    vyre_verify_report(k, row, "is unset, but its values are opaque");
+  else if (k->view->imm_hi[row] && !(k->view->imm[vyre_program_of(k->view, row)] & VYRE_PROGRAM_RELAXED))
+    vyre_verify_report(k, row, "is unset in a strict program, where every var starts at zero");
 }
 
 void

@@ -3,7 +3,8 @@
  *   conditions     in the regions that a condition guards, its uses become literals, and so do conditions that follow from it
  *                  (known.c)
  *   variables      a `get` becomes the value that was set: across joins where all reachable arms agree, and across loops that
- *                  leave the variable unchanged (solve.c).  A variable is zero at the start of its program.
+ *                  leave the variable unchanged (solve.c).  A variable that is not unset is zero at the
+ *                  start of its program.
  *   branches       an arm that a known condition makes unreachable contributes nothing
  *   vectors        a lane becomes the scalar that was put into the vector; a row of all lanes of a vector in order becomes that
  *                  vector; a part of a tuple becomes the operand (lanes.h)

@@ -118,6 +118,14 @@ load_value(solution *s, uint32_t row)
   return load.row && s->value[load.row] ? s->value[load.row] : row;
 }
 
+/* Returns the value of a get.  The arbitrary initial value of a variable has no other row than the get. */
+static uint32_t
+get_value(solution *s, uint32_t row)
+{
+  const uint32_t value = solve_state(s, s->v->version[row]);
+  return value < s->rows && vyre_op_of(s->v, value) == VYRE_OP_var ? row : value;
+}
+
 /* Returns whether a row of the op may copy another row although its operands are only known as themselves. */
 static bool
 is_special(uint32_t op)
@@ -152,11 +160,11 @@ solve_row(solution *s, uint32_t row)
   if (op == VYRE_OP_const)
     return solve_splat(s, type, vyre_row_imm(v, row));
   if (op == VYRE_OP_var)
-    return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) ? solve_splat(s, type, 0) : row; /* the variable's initial zero */
+    return vyre_var_is_zero(v, row) ? solve_splat(s, type, 0) : row;
   if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return row;
   if (op == VYRE_OP_get)
-    return solve_state(s, v->version[row]);
+    return get_value(s, row);
   if (op == VYRE_OP_load)
     return load_value(s, row);
   if (is_special(op)) {

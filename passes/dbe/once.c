@@ -84,7 +84,7 @@ set_by_trip(search *q, uint32_t var)
 }
 
 /* Returns the last `set` before the loop, 0 if it is not known or there is none.  *zero is true if nothing was set since the
- * start of the program, where a variable is zero. */
+ * start of the program and the variable is zero there. */
 static uint32_t
 set_before(search *q, uint32_t var, bool *zero)
 {
@@ -95,7 +95,7 @@ set_before(search *q, uint32_t var, bool *zero)
     if (!last_set(q, v->prev[row], var, &set) || set)
       return set;
     const uint32_t around = v->parent[v->parent[row]], op = vyre_op_of(v, around);
-    *zero = around == 0 && vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[var])));
+    *zero = around == 0 && vyre_var_is_zero(v, var);
     if (op != VYRE_OP_if && op != VYRE_OP_block)
       return 0;
     row = around;

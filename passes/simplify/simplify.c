@@ -166,12 +166,13 @@ is_plain(const vyre_view *v, uint32_t row)
   return (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0 && v->version[row] != 0;
 }
 
-/* Returns whether the class contains a literal.  A variable's class is its initial zero. */
+/* Returns whether the class contains a literal.  The class of a variable is its initial zero, unless the variable is unset. */
 static bool
 is_literal(const simplifier *k, uint32_t klass)
 {
-  return klass < k->n.rows && vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(k->v->op[klass]))) &&
-         (vyre_op_of(k->v, klass) == VYRE_OP_const || vyre_op_of(k->v, klass) == VYRE_OP_var);
+  return klass < k->n.rows &&
+         (vyre_op_of(k->v, klass) == VYRE_OP_const ? vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(k->v->op[klass])))
+                                                   : vyre_op_of(k->v, klass) == VYRE_OP_var && vyre_var_is_zero(k->v, klass));
 }
 
 static void

@@ -49,7 +49,7 @@ key_of(const values *n, uint32_t node)
     const uint32_t join = node - n->rows;
     return (first_key){{VYRE_OP_if, 0, 0, n->gates[0][join], n->gates[1][join], n->gates[2][join]}};
   }
-  if (vyre_op_of(v, node) == VYRE_OP_var) /* a variable's class is its initial zero */
+  if (vyre_op_of(v, node) == VYRE_OP_var) /* the class of a variable is its initial zero; unset ones are not looked up */
     return (first_key){{VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(v->op[node]), 0), 0, 0, 0, 0, 0}};
   const uint32_t a = n->klass[v->a[node]], b = n->klass[v->b[node]];
   const bool commutes = (vyre_op_flags_of(v, node) & VYRE_OP_COMMUTES) != 0 && (VYRE_ROW_FLAGS(v->op[node]) & VYRE_ROW_IMM) == 0;
@@ -129,7 +129,7 @@ class_of_state(values *n, uint32_t version)
     return n->klass[v->b[version]];
   case VYRE_OP_var:
     if (n->klass[version] == 0)
-      n->klass[version] = vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[version]))) ? find_first(n, version) : version;
+      n->klass[version] = vyre_var_is_zero(v, version) ? find_first(n, version) : version;
     return n->klass[version];
   default:
     return 0;

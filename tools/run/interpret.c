@@ -125,6 +125,7 @@ run_interpret(const run_setup *setup, const run_program *program, const run_inpu
                                       .check_bounds = setup->check_bounds,
                                       .check_races = setup->check_races,
                                       .weigh = setup->weigh,
+                                      .unset = setup->unset,
                                       .cost_model = setup->cost_model};
   uint32_t count;
   VYRE_TRY(bind_rows(setup, program, inputs, results, NULL, &count));

@@ -42,6 +42,7 @@ typedef struct run_setup {
   uint64_t steps; /* this field and the next six are as in vyre_interp_options */
   uint32_t subgroup;
   bool report_undefined, check_bounds, check_races, weigh;
+  uint64_t unset;                    /* as in vyre_interp_options */
   const vyre_cost_model *cost_model; /* borrowed */
   run_tolerance tolerance;
 } run_setup;

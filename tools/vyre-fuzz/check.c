@@ -66,6 +66,20 @@ compare_memory(const trial *t, const vyre_module *after, uint32_t unbound, const
   return VERDICT_FINE;
 }
 
+/* Compares the results with another initial value of unset variables, unless it makes the behavior of the program undefined. */
+static verdict
+compare_other_start(const trial *t, const vyre_module *program, const vyre_module *after, uint32_t unbound, char message[256])
+{
+  const vyre_view *v = vyre_module_view(program);
+  random_memory wanted, unused;
+  unbound |= RANDOM_OTHER_START;
+  if ((v->imm[v->first[0]] & VYRE_PROGRAM_RELAXED) == 0 ||
+      !is_ok(random_program_run(program, t->seed, true, unbound, &unused), message) ||
+      !is_ok(random_program_run(program, t->seed, false, unbound, &wanted), message))
+    return VERDICT_FINE;
+  return compare_memory(t, after, unbound, &wanted, message);
+}
+
 /* Compares the results of a program without undefined behavior. */
 static verdict
 compare(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
@@ -185,6 +199,8 @@ check_program(const trial *t, const vyre_module *program, char message[256])
   verdict found = VERDICT_PASS;
   if (is_ok(run_pipeline(t, NULL, after), message)) /* undefined behavior permits any result */
     found = defined ? compare(t, after, unbound, &wanted, message) : VERDICT_FINE;
+  if (found == VERDICT_FINE && defined)
+    found = compare_other_start(t, program, after, unbound, message);
   if (found == VERDICT_FINE && defined)
     found = compare_spirv(t, after, unbound, &wanted, message);
   if (found == VERDICT_FINE && t->text)

@@ -112,7 +112,7 @@ twin_ifs(generator *g)
   const vyre_row p = value(g, type), q = value(g, type), conditions[2] = {value(g, BOOL), value(g, BOOL)};
   vyre_row vars[2];
   for (uint32_t i = 0; i < 2; i++) {
-    vars[i] = vyre_build_var(&g->b, type);
+    vars[i] = g->unset ? vyre_build_unset_var(&g->b, type) : vyre_build_var(&g->b, type);
     const vyre_row control = begin_if(g, conditions[i && below(g, 3) == 0]);
     vyre_build_set(&g->b, vars[i], twin_value(g, p, q));
     begin_else(g, control);

@@ -531,6 +531,14 @@ number_of_invocation(generator *g, uint32_t features)
   return vyre_build_binary(&g->b, VYRE_OP_add, first, row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE));
 }
 
+/* In a relaxed program about half of the variables are unset. */
+static vyre_row
+build_any_var(generator *g, vyre_type type)
+{
+  const bool may_be_unset = (g->v->imm[g->b.program] & VYRE_PROGRAM_RELAXED) != 0;
+  return may_be_unset && below(g, 2) ? vyre_build_unset_var(&g->b, type) : vyre_build_var(&g->b, type);
+}
+
 void
 random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
 {
@@ -543,7 +551,7 @@ random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
   build_workgroup(&g, seed, features);
   declare_memory(&g);
   for (uint32_t i = 0; i < MAX_VARS; i++)
-    g.vars[i] = vyre_build_var(&g.b, random_type(&g));
+    g.vars[i] = build_any_var(&g, random_type(&g));
   keep(&g, vyre_build_spec(&g.b, U32, below(&g, 100), 1));
   keep(&g, number_of_invocation(&g, features));
   g.base = vyre_build_imm(&g.b, VYRE_OP_mul, g.pool[g.count - 1], RANDOM_WORDS);

@@ -41,6 +41,7 @@ typedef struct random_memory {
 #define RANDOM_UNBOUND_BLOCK   4u /* the bit of the first element; those of the others follow */
 #define RANDOM_BLOCKS          3u /* elements of binding 4, of which two share memory, by the seed */
 #define RANDOM_UNBOUND_ALL     31u
+#define RANDOM_OTHER_START     32u /* not a descriptor: unset variables do not start with 0 bits */
 
 #define RANDOM_RELAXED 1u
 #define RANDOM_WIDE    2u /* all types and ops; otherwise bool and 32 bits */
@@ -74,7 +75,8 @@ uint32_t random_program_bind(const vyre_module *module, uint32_t program, uint64
                              vyre_binding bindings[RANDOM_BINDINGS]);
 
 /* Runs the module's first program on memory from the seed, with a check for data races.  The seed also determines the subgroup size
- * and the elements of an array of descriptors that share memory.  `unbound` has the descriptors without memory. */
+ * and the elements of an array of descriptors that share memory.  `unbound` has the descriptors without memory, and
+ * perhaps RANDOM_OTHER_START. */
 VYRE_MUST_USE vyre_status random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, uint32_t unbound,
                                              random_memory *out);
 

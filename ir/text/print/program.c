@@ -111,6 +111,8 @@ put_var(text_printer *t, uint32_t row)
     text_put_type(t, t->view->imm[row]);
   else
     text_put_value_type(t, text_row_type(t, row));
+  if (t->view->imm_hi[row] & VYRE_ACCESS_UNSET)
+    text_put_text(t, " unset");
   text_put_decorations(t, row);
   text_end_line(t, row);
 }

@@ -34,13 +34,24 @@ undefined_of(vyre_spv *s, uint32_t var)
   return vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL);
 }
 
-/* Returns the id or, if it is 0, the var's initial zero. */
+/* The ids of initial values until they are used: the zero of a var, and the arbitrary value of an unset var. */
+enum { ZERO = 0 };
+#define UNSET (UINT32_MAX - 1)
+
+/* Returns the id to use in the phi of a var.  An OpUndef may have another value at each use, so only phis use it. */
 static uint32_t
-or_zero(vyre_spv *s, uint32_t var, uint32_t id)
+phi_operand(vyre_spv *s, uint32_t var, uint32_t id)
 {
-  if (id)
-    return id;
-  return VYRE_TYPE_KIND(vyre_spv_row_type(s, var)) == VYRE_OPAQUE ? undefined_of(s, var) : vyre_spv_null(s, type_of(s, var));
+  if (id == UNSET || (id == ZERO && VYRE_TYPE_KIND(vyre_spv_row_type(s, var)) == VYRE_OPAQUE))
+    return undefined_of(s, var);
+  return id == ZERO ? vyre_spv_null(s, type_of(s, var)) : id;
+}
+
+/* Returns the id to use elsewhere.  The arbitrary value of an unset var is chosen to be zero. */
+static uint32_t
+operand(vyre_spv *s, uint32_t var, uint32_t id)
+{
+  return phi_operand(s, var, id == UNSET ? ZERO : id);
 }
 
 /* ---- versions ---- */
@@ -53,7 +64,8 @@ copied_get(const vyre_spv *s, uint32_t set)
   return vyre_spv_opcode(s, value) == VYRE_OP_get && !vyre_spv_is_in_memory(s, value) ? value : 0;
 }
 
-/* Returns the source of a version: the row of a value, a var for its initial zero, or a join that does not equal another source. */
+/* Returns the source of a version: the row of a value, a var for its initial value, or a join that does not equal another source.
+ */
 static uint32_t
 source_of(vyre_spv *s, uint32_t version)
 {
@@ -81,13 +93,15 @@ source_of(vyre_spv *s, uint32_t version)
   return result;
 }
 
-/* Returns the id of a source of source_of, or 0 for zero. */
+/* Returns the id of a source of source_of, which may be ZERO or UNSET. */
 static uint32_t
 id_of(vyre_spv *s, uint32_t source)
 {
   if (source & VYRE_JOIN)
     return s->joins[source & ~VYRE_JOIN].id;
-  return vyre_spv_opcode(s, source) == VYRE_OP_var ? 0 : vyre_spv_value(s, source);
+  if (vyre_spv_opcode(s, source) == VYRE_OP_var)
+    return s->imm_hi[source] & VYRE_ACCESS_UNSET ? UNSET : ZERO;
+  return vyre_spv_value(s, source);
 }
 
 static uint32_t
@@ -99,13 +113,13 @@ value_of(vyre_spv *s, uint32_t version)
 void
 vyre_spv_get(vyre_spv *s, uint32_t row)
 {
-  s->id[row - s->base] = or_zero(s, s->a[row], value_of(s, s->graph.version[row]));
+  s->id[row - s->base] = operand(s, s->a[row], value_of(s, s->graph.version[row]));
 }
 
 uint32_t
 vyre_spv_set_to(vyre_spv *s, uint32_t row)
 {
-  return or_zero(s, s->a[row], value_of(s, row));
+  return operand(s, s->a[row], value_of(s, row));
 }
 
 /* ---- joins ---- */
@@ -376,11 +390,11 @@ merge_join(vyre_spv *s, const vyre_spv_merge *m, uint32_t join)
     any = any || taken;
     all = all && taken;
   }
-  if (alike && (all || id < m->known))
+  if (alike && (all || id < m->known || id == UNSET))
     return id;
   const uint32_t undefined = all ? 0 : undefined_of(s, var);
   for (size_t i = 0; i < s->marks.count && !vyre_spv_failed(s); i++)
-    s->marks.data[i] = s->marks.data[i] == UINT32_MAX ? undefined : or_zero(s, var, s->marks.data[i]);
+    s->marks.data[i] = s->marks.data[i] == UINT32_MAX ? undefined : phi_operand(s, var, s->marks.data[i]);
   return write_phi(s, type_of(s, var), m->edges);
 }
 
@@ -406,7 +420,7 @@ vyre_spv_debug_joins(vyre_spv *s, uint32_t row)
 {
   for (uint32_t join = first_join(s, row); s->has_values && belongs_to(s, join, row) && !vyre_spv_failed(s); join++)
     if (is_phi(s, join))
-      vyre_spv_debug_value(s, s->joins[join].var, s->joins[join].id);
+      vyre_spv_debug_value(s, s->joins[join].var, s->joins[join].id == UNSET ? ZERO : s->joins[join].id);
 }
 
 void
@@ -444,7 +458,7 @@ vyre_spv_header_phis(vyre_spv *s, uint32_t body, uint32_t before)
     if (!is_phi(s, join))
       continue;
     const uint32_t var = s->joins[join].var, front = value_of(s, s->graph.parts[s->graph.joins[join].first].version);
-    const uint32_t operands[6] = {type_of(s, var), s->next_id++, or_zero(s, var, front), before, 0, 0};
+    const uint32_t operands[6] = {type_of(s, var), s->next_id++, phi_operand(s, var, front), before, 0, 0};
     vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
     s->joins[join].id = operands[1];
   }
@@ -461,9 +475,9 @@ vyre_spv_patch_phis(vyre_spv *s, uint32_t body, size_t start, uint32_t values, b
       continue;
     uint32_t around = s->joins[join].id;
     if (live)
-      around =
-          or_zero(s, s->joins[join].var,
-                  values ? s->carried.data[values + join - first] : value_of(s, s->graph.parts[at->first + at->count - 1].version));
+      around = phi_operand(s, s->joins[join].var,
+                           values ? s->carried.data[values + join - first]
+                                  : value_of(s, s->graph.parts[at->first + at->count - 1].version));
     s->code.data[start + 5] = around;
     s->code.data[start + 6] = s->block;
     start += 7;

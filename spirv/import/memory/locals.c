@@ -85,7 +85,7 @@ escape_region(import *m, uint32_t row)
   HASH_FIND(hh, m->escapes, &row, sizeof(row), e);
   if (!e) {
     const vyre_type_id opaque = kind == VYRE_OPAQUE ? opaque_type(m, row) : 0;
-    uint32_t var = (opaque ? vyre_build_opaque_var(&m->b, opaque) : vyre_build_var(&m->b, type)).id;
+    uint32_t var = (opaque ? vyre_build_opaque_var(&m->b, opaque) : vyre_build_unset_var(&m->b, type)).id;
     vyre_builder b = import_builder(m);
     uint32_t next = m->view->next[row];
     if (next)
@@ -319,7 +319,7 @@ make_var(import *m, leaf *l)
   if (VYRE_TYPE_KIND(l->type) == VYRE_OPAQUE)
     l->var = vyre_build_opaque_var(&m->b, import_make_type(m, l->opaque, 0, false)).id;
   else
-    l->var = vyre_build_var(&m->b, l->type).id;
+    l->var = vyre_build_unset_var(&m->b, l->type).id;
   if (l->name)
     import_name_row(m, l->var, l->name);
 }

@@ -91,7 +91,7 @@ vars_of(import *m, list *vars, leaf *l)
     l->edge = vars->count / 4 + 1;
     vyre_row *made = list_add(m, vars, sizeof(vyre_row), 4);
     for (uint32_t k = 0; made && k < VYRE_TYPE_LANES(l->type); k++) {
-      made[k] = vyre_build_var(&m->b, VYRE_TYPE(VYRE_TYPE_KIND(l->type), 1));
+      made[k] = vyre_build_unset_var(&m->b, VYRE_TYPE(VYRE_TYPE_KIND(l->type), 1));
       if (l->name)
         import_name_row(m, made[k].id, l->name);
       if (l->debug)
