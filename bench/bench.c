@@ -318,7 +318,8 @@ bench_compile_copy(const vyre_target_ops *ops, vyre_target *target, const char *
   const bool is_ptx = info.forms >> VYRE_KERNEL_PTX & 1u;
   bench_check(vyre_text_parse(module, text, strlen(text), "copy.vir", (vyre_diagnostics){0}));
   if (is_ptx)
-    bench_check(vyre_ptx_write(module, (vyre_row){0}, &(vyre_ptx_options){.name = "copy"}, &code));
+    bench_check(
+        vyre_ptx_write(module, (vyre_row){0}, &(vyre_ptx_options){.struct_size = sizeof(vyre_ptx_options), .name = "copy"}, &code));
   else
     bench_check(vyre_spirv_write(module, 0, NULL, &code));
   const vyre_kernel_desc desc = {.label = "copy",

@@ -67,7 +67,7 @@ get(const bench *b, uint32_t index)
 static uint64_t
 run(const bench *b, vyre_module *module)
 {
-  const vyre_pipeline_options options = {.device = b->device};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .device = b->device};
   const uint64_t start = now(b);
   bench_check(vyre_pipeline_run(b->pipeline, module, &options));
   return now(b) - start;
@@ -136,7 +136,7 @@ measure(bench *b, uint32_t rounds)
 static void
 open_device(bench *b, const char *name)
 {
-  const vyre_target_options one_thread = {.threads = 1};
+  const vyre_target_options one_thread = {.struct_size = sizeof one_thread, .threads = 1};
   bench_check(vyre_device_open(bench_target(name), &one_thread, NULL, &b->device));
 }
 

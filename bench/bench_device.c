@@ -90,7 +90,7 @@ measure_bounds(setup *s)
 static uint64_t
 run(const setup *s, vyre_device *device, const char *text, uint32_t rows, uint32_t each, vyre_report *report)
 {
-  const vyre_pipeline_options how = {.device = device, .report = report};
+  const vyre_pipeline_options how = {.struct_size = sizeof how, .device = device, .report = report};
   bench_fill(s->module, rows, each);
   return bench_run_pipeline(s->registry, s->module, text, &how, clock_now);
 }
@@ -184,7 +184,7 @@ parse(int count, char **arguments, setup *s)
                        .bytes = {.value = 256 << 20}};
   bench_parse_rows(&usage, count, arguments, &line);
   *s = (setup){.ops = bench_target(line.target),
-               .options = {.device = line.device},
+               .options = {.struct_size = sizeof(vyre_target_options), .device = line.device},
                .rounds = (uint32_t)line.rounds.value,
                .min = (uint32_t)line.min.value,
                .max = (uint32_t)line.max.value,

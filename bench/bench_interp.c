@@ -96,12 +96,13 @@ run_program(program *p, uint32_t rows)
   PROGRAM(barriers, 64, false, SHARES)                                                                                             \
   PROGRAM(races, 64, true, SHARES)
 
-#define RUN(name, size, races, text)                                                              \
-  static uint64_t run_##name(void *user, uint32_t rows)                                           \
-  {                                                                                               \
-    static program here = {.body = text, .invocations = size, .options = {.check_races = races}}; \
-    (void)user;                                                                                   \
-    return run_program(&here, rows);                                                              \
+#define RUN(name, size, races, text)                                                                                       \
+  static uint64_t run_##name(void *user, uint32_t rows)                                                                    \
+  {                                                                                                                        \
+    static program here = {                                                                                                \
+        .body = text, .invocations = size, .options = {.struct_size = sizeof(vyre_interp_options), .check_races = races}}; \
+    (void)user;                                                                                                            \
+    return run_program(&here, rows);                                                                                       \
   }
 PROGRAMS(RUN)
 

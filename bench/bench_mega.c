@@ -43,7 +43,8 @@ typedef struct setup {
 static void
 start_live(setup *s)
 {
-  bench_check(vyre_mega_live_start(s->persistent, &(vyre_mega_live_options){.observables = WORDS}, &s->live));
+  bench_check(vyre_mega_live_start(
+      s->persistent, &(vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .observables = WORDS}, &s->live));
   bench_check(vyre_mega_live_set(s->live, VYRE_MEGA_QUOTAS, UINT32_MAX));
 }
 
@@ -358,17 +359,22 @@ static const bench_usage usage = {.about = "Measures the latency and the rate of
 static void
 make(setup *s, const char *device)
 {
-  const vyre_target_options options = {.device = device};
+  const vyre_target_options options = {.struct_size = sizeof options, .device = device};
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   s->threads = processors < 1 ? 1 : processors > MOST_THREADS ? MOST_THREADS : (uint32_t)processors;
   bench_check(s->ops->open(&options, NULL, &s->target));
-  bench_check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = s->slots}, &s->once));
-  bench_check(vyre_mega_create(
-      s->ops, s->target, &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = s->slots, .groups = s->groups},
-      &s->persistent));
+  bench_check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .slots = s->slots},
+                               &s->once));
+  bench_check(vyre_mega_create(s->ops, s->target,
+                               &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options),
+                                                    .program = {.build = VYRE_MEGA_PERSISTENT},
+                                                    .slots = s->slots,
+                                                    .groups = s->groups},
+                               &s->persistent));
   bench_check(vyre_mega_mirror_create(s->once, WORDS, VYRE_MEGA_TENANTS, &s->mirror));
   bench_check(vyre_mega_mirror_set(s->mirror, VYRE_MEGA_QUOTAS, UINT32_MAX));
-  bench_check(vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.slots = 1}, &s->each));
+  bench_check(
+      vyre_mega_create(s->ops, s->target, &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .slots = 1}, &s->each));
   bench_check(vyre_mega_mirror_create(s->each, WORDS, VYRE_MEGA_TENANTS, &s->one));
   bench_check(vyre_mega_mirror_set(s->one, VYRE_MEGA_QUOTAS, UINT32_MAX));
   s->items = bench_allocate(s->slots, sizeof *s->items);

@@ -131,7 +131,7 @@ fit_pass(const vyre_registry *registry, const char *name, const char *ptxas, uin
 static void
 run(const vyre_registry *registry, vyre_module *module, vyre_device *device, const char *pass, uint32_t rows, vyre_report *report)
 {
-  const vyre_pipeline_options how = {.device = device, .report = report};
+  const vyre_pipeline_options how = {.struct_size = sizeof how, .device = device, .report = report};
   bench_fill(module, rows, PROGRAM);
   bench_run_pipeline(registry, module, pass, &how, bench_now);
 }
@@ -185,7 +185,8 @@ main(int count, char **arguments)
   vyre_module *module = bench_module();
   vyre_registry *registry = bench_registry();
   vyre_device *simulated;
-  bench_check(vyre_device_open(&vyre_target_cuda, &(vyre_target_options){.device = "sim"}, NULL, &simulated));
+  bench_check(vyre_device_open(
+      &vyre_target_cuda, &(vyre_target_options){.struct_size = sizeof(vyre_target_options), .device = "sim"}, NULL, &simulated));
   find_simulator();
   printf("a model for %s (%s), not a measurement; %u rows in programs of %u; %s\n\n", arch, devices[device].example, rows,
          (unsigned)PROGRAM, ptxas ? "registers by ptxas" : "ptxas is not given: no registers");

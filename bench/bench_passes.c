@@ -83,7 +83,7 @@ run_files(bench *b, const vyre_bytes *files, const char **names, int count, cons
           uint64_t rows[2])
 {
   const vyre_view *view = vyre_module_view(b->module);
-  const vyre_pipeline_options options = {.report = report};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .report = report};
   uint64_t time = 0;
   rows[0] = rows[1] = 0;
   for (int i = 0; i < count; i++) {

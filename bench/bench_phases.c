@@ -32,7 +32,9 @@ run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_
          vyre_bytes *out)
 {
   bench_fill(module, rows, rows_a_program);
-  const uint64_t time = bench_run_pipeline(registry, module, pass, &(vyre_pipeline_options){.device = devices[form]}, clock_now);
+  const uint64_t time = bench_run_pipeline(
+      registry, module, pass, &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = devices[form]},
+      clock_now);
   if (out)
     bench_check(vyre_vir0_write(module, NULL, 0, out));
   return time;
@@ -86,7 +88,7 @@ main(int count, char **arguments)
   bench_parse(count, arguments, &options);
   for (uint32_t i = 0; i < FORMS; i++)
     if (threads[i]) {
-      const vyre_target_options with = {.threads = threads[i]};
+      const vyre_target_options with = {.struct_size = sizeof with, .threads = threads[i]};
       bench_check(vyre_device_open(&vyre_target_cpu, &with, NULL, &devices[i]));
     }
   printf("| ns a row | rows | plain | phases | two threads | phases / plain | two threads / plain | A/A |\n"

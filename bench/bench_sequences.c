@@ -49,7 +49,7 @@ static const char *const pipelines[] = {"limits", "canon", "canon,cf,pm", "shash
 static uint64_t
 run(const vyre_registry *registry, vyre_module *module, const char *text, uint32_t rows, form *f)
 {
-  const vyre_pipeline_options how = {.device = f->device, .no_fuse = f->alone, .report = f->report};
+  const vyre_pipeline_options how = {.struct_size = sizeof how, .device = f->device, .no_fuse = f->alone, .report = f->report};
   bench_fill(module, rows, options.program);
   return bench_run_pipeline(registry, module, text, &how, clock_now);
 }
@@ -69,7 +69,7 @@ columns_in(const char *schedule, const char *word)
 static uint64_t
 least_bytes(const vyre_registry *registry, const char *text, uint32_t rows, const char *word)
 {
-  const vyre_schedule_options how = {.on_device = true};
+  const vyre_schedule_options how = {.struct_size = sizeof how, .on_device = true};
   vyre_pipeline *pipeline;
   vyre_bytes schedule = {0};
   bench_check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
@@ -122,7 +122,7 @@ main(int count, char **arguments)
   vyre_registry *registry = bench_registry();
   bench_parse(count, arguments, &options);
   for (uint32_t i = 0; i < FORMS; i++) {
-    const vyre_target_options one_thread = {.threads = 1};
+    const vyre_target_options one_thread = {.struct_size = sizeof one_thread, .threads = 1};
     if (forms[i].target)
       bench_check(vyre_device_open(forms[i].target, &one_thread, NULL, &forms[i].device));
   }

@@ -112,7 +112,8 @@ print_schedule(const tool *t, vyre_bytes *out)
   const vyre_target_ops *target = NULL;
   if (!tool_chooses_target(o))
     VYRE_TRY(tool_find_target(o, &target));
-  const vyre_schedule_options options = {.format = o->print_schedule[0] == 'j'   ? VYRE_SCHEDULE_JSON
+  const vyre_schedule_options options = {.struct_size = sizeof options,
+                                         .format = o->print_schedule[0] == 'j'   ? VYRE_SCHEDULE_JSON
                                                    : o->print_schedule[0] == 'd' ? VYRE_SCHEDULE_DOT
                                                                                  : VYRE_SCHEDULE_TEXT,
                                          .on_device = target != NULL || tool_chooses_target(o),

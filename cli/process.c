@@ -145,7 +145,7 @@ read_file(const process *p, const work *w, source *from)
 vyre_status
 process_read_input(const process *p, vyre_module *module, work *w, source *from)
 {
-  const vyre_pipeline_options options = {.print = print, .print_user = from->said};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .print = print, .print_user = from->said};
   vyre_stopwatch watch;
   uint64_t glslang = 0;
   vyre_stopwatch_start(&watch, NULL, "(read)");
@@ -195,6 +195,7 @@ process_run_passes(const process *p, vyre_module *module, vyre_report *report, v
                                 .messages = diagnostics,
                                 .shows_glsl = o->html_glsl}};
   const vyre_pipeline_options options = {
+      .struct_size = sizeof options,
       .wants_run = o->runs.range_count || o->runs.skip_count || o->runs.is_bounded ? runs_select : NULL,
       .wants_user = &runs,
       .print_runs = o->list_runs || o->debug_manager,
@@ -242,7 +243,8 @@ static vyre_status
 write_spirv(const process *p, const vyre_module *module, const vyre_source *input, vyre_bytes *out)
 {
   const tool_options *o = p->options;
-  const vyre_spirv_options options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
+  const vyre_spirv_options options = {
+      .struct_size = sizeof options, .strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
   return is_copied(p, input->kind) ? vyre_source_copy(input, out) : vyre_source_write(module, 0, &options, input, out);
 }
 
@@ -261,7 +263,7 @@ write_text(const process *p, const vyre_module *module, const vyre_source *input
 static vyre_status export(const process *p, const vyre_module *module, work *w, const source *from)
 {
   const tool_options *o = p->options;
-  const vyre_ptx_options ptx_options = {.sm = (uint32_t)o->ptx_sm.value};
+  const vyre_ptx_options ptx_options = {.struct_size = sizeof ptx_options, .sm = (uint32_t)o->ptx_sm.value};
   const vyre_source input = {.path = from->path,
                              .data = from->bytes.data,
                              .size = from->bytes.size,

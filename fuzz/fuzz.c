@@ -92,7 +92,7 @@ interpret(const vyre_module *module, uint32_t program)
   const vyre_view *v = vyre_module_view(module);
   vyre_binding bindings[MOST_BINDINGS];
   vyre_dispatch dispatch = {.program = {program}, .groups = {1, 1, 1}, .bindings = bindings};
-  vyre_interp_options options = {.steps = 4096};
+  vyre_interp_options options = {.struct_size = sizeof options, .steps = 4096};
   uint32_t size[3];
   if (!vyre_workgroup_size(module, dispatch.program, NULL, 0, size) || (uint64_t)size[0] * size[1] > 64 ||
       (uint64_t)size[0] * size[1] * size[2] > 64)
@@ -193,7 +193,7 @@ all_passes(void)
 void
 fuzz_exercise(const vyre_module *module, bool canonical)
 {
-  const vyre_pipeline_options options = {.verify_each = true, .check_changed = true};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .verify_each = true, .check_changed = true};
   vyre_bytes words = {0};
   vyre_module *copy;
   if (!fuzz_allow(vyre_module_clone(module, &copy), "cloning")) /* memory may run out */

@@ -226,7 +226,9 @@ kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module
                                   "#include <vyre/phases.h>\n\n"));
   VYRE_TRY(declare_functions(&w)); /* as static functions */
   VYRE_TRY(vyre_bytes_printf(out, "\n"));
-  VYRE_TRY(vyre_c_write(module, VYRE_NONE, &(vyre_c_options){.in_bounds = (const uint8_t *)expansion->in_bounds.data}, out));
+  VYRE_TRY(vyre_c_write(
+      module, VYRE_NONE,
+      &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .in_bounds = (const uint8_t *)expansion->in_bounds.data}, out));
   VYRE_TRY(write_memory(&w));
   VYRE_TRY(write_phases(&w));
   VYRE_TRY(write_steps(&w));

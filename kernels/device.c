@@ -332,7 +332,8 @@ write_ptx(const kernel_device *device, uint32_t kernel, const uint8_t *in_bounds
 {
   const kernel_device_kernel *k = &device->kernels[kernel];
   const vyre_spec_value width = {KERNEL_WORKGROUP_SPEC, k->by_program ? KERNEL_PTX_PROGRAM : KERNEL_WORKGROUP};
-  const vyre_ptx_options options = {.name = KERNEL_ENTRY, .in_bounds = in_bounds, .specs = &width, .spec_count = 1};
+  const vyre_ptx_options options = {
+      .struct_size = sizeof options, .name = KERNEL_ENTRY, .in_bounds = in_bounds, .specs = &width, .spec_count = 1};
   const size_t start = out->size;
   vyre_bytes text = {.allocator = vyre_module_allocator(device->module)};
   vyre_status status = vyre_ptx_write(device->module, (vyre_row){k->program}, &options, &text);
@@ -352,7 +353,7 @@ kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_for
   vyre_status status = vyre_bytes_append(&in_bounds, v->op, v->rows); /* as many bytes as rows */
   for (uint32_t row = 0; row < v->rows && !status; row++)
     in_bounds.data[row] = vyre_op_of(v, row) == VYRE_OP_buffer;
-  const vyre_spirv_options options = {.strip = true, .in_bounds = (const uint8_t *)in_bounds.data};
+  const vyre_spirv_options options = {.struct_size = sizeof options, .strip = true, .in_bounds = (const uint8_t *)in_bounds.data};
   if (!status)
     status = form == VYRE_PHASE_PTX ? write_ptx(device, kernel, options.in_bounds, out)
                                     : vyre_spirv_write(device->module, kernel, &options, out);

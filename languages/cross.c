@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/cross.h"
 
+#include "base/options.h"
 #include "glslang.h"
 
 #include <signal.h>
@@ -107,8 +108,9 @@ end_error(const char *path, const char *name, const glsl_request *request, const
 vyre_status
 vyre_cross_write(const void *spirv, size_t size, const char *path, const vyre_cross_options *options, vyre_bytes *out)
 {
-  static const vyre_cross_options defaults;
-  const vyre_cross_options *o = options ? options : &defaults;
+  vyre_cross_options read;
+  const vyre_cross_options *o = &read;
+  VYRE_TRY(vyre_options_read(&read, sizeof read, options, "vyre_cross_options"));
   VYRE_TRY(check_options(o));
   if (size < 20 || size % 4 != 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %zu bytes are not a SPIR-V module\nFix: give a whole module", path, size);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/glsl.h"
 #include "base/clock.h"
+#include "base/options.h"
 
 #include "glslang.h"
 #include "base/clock.h"
@@ -255,13 +256,14 @@ check_options(size_t length, const char *path, const vyre_glsl_options *options)
   return VYRE_OK;
 }
 
+/* Reads the options of a public function, and requests its task. */
 static vyre_status
-request_work(const char *text, size_t length, const char *path, const vyre_glsl_options *options, glsl_task task,
+request_work(const char *text, size_t length, const char *path, const vyre_glsl_options *given, glsl_task task,
              vyre_diagnostics diagnostics, vyre_bytes *out)
 {
-  static const vyre_glsl_options defaults;
-  if (!options)
-    options = &defaults;
+  vyre_glsl_options read;
+  const vyre_glsl_options *const options = &read;
+  VYRE_TRY(vyre_options_read(&read, sizeof read, given, "vyre_glsl_options"));
   if (task != GLSL_TOOLS) /* the defines of GLSL_TOOLS are flags */
     VYRE_TRY(check_options(length, path, options));
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang would read as a token */
@@ -342,11 +344,11 @@ vyre_status
 vyre_spirv_tools_run(const void *data, size_t size, const char *path, const char *const *flags, uint32_t flag_count,
                      const vyre_glsl_options *limits, vyre_diagnostics diagnostics, vyre_bytes *out)
 {
-  vyre_glsl_options options = {.defines = flags, .define_count = flag_count};
-  if (limits) {
-    options.most_memory = limits->most_memory;
-    options.most_seconds = limits->most_seconds;
-    options.nanoseconds = limits->nanoseconds;
-  }
+  vyre_glsl_options options = {.struct_size = sizeof options, .defines = flags, .define_count = flag_count};
+  vyre_glsl_options most;
+  VYRE_TRY(vyre_options_read(&most, sizeof most, limits, "vyre_glsl_options"));
+  options.most_memory = most.most_memory;
+  options.most_seconds = most.most_seconds;
+  options.nanoseconds = most.nanoseconds;
   return request_work(data, size, path, &options, GLSL_TOOLS, diagnostics, out);
 }

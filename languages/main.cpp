@@ -173,6 +173,7 @@ receive_request(request *r)
   r->folder = r->strings[1];
   r->text = end;
   r->options = {};
+  r->options.struct_size = sizeof r->options;
   r->options.include_root = r->strings[2][0] ? r->strings[2] : nullptr;
   r->options.entry_point = r->strings[3][0] ? r->strings[3] : nullptr;
   r->options.include_dirs = r->strings.data() + 4;
@@ -252,6 +253,7 @@ make_tables(const request &r)
   const std::string text = is_hlsl ? "[numthreads(1, 1, 1)] void main() {}\n"
                                    : (version.empty() ? "" : "#version " + version + "\n") + "void main() {}\n";
   vyre_glsl_options plain = {};
+  plain.struct_size = sizeof plain;
   plain.target_env = r.options.target_env;
   plain.language = r.options.language;
   plain.stage = VYRE_STAGE_COMPUTE;
@@ -288,6 +290,7 @@ write(const request &r, const glsl_sink &sink)
   std::copy_n(r.text, size, reinterpret_cast<char *>(bindings.data()));
   std::copy_n(r.text + size, words.size() * sizeof words[0], reinterpret_cast<char *>(words.data()));
   cross_request request = {words.data(), words.size(), {}};
+  request.options.struct_size = sizeof request.options;
   request.options.language = static_cast<vyre_cross_language>(r.head.language);
   request.options.platform = static_cast<vyre_cross_platform>(r.head.platform);
   request.options.version = r.head.version;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mega.h"
+#include "base/options.h"
 
 #include "vyre/ptx.h"
 #include "vyre/spirv.h"
@@ -211,9 +212,11 @@ make_code(vyre_mega *mega)
     mega->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
     return VYRE_OK;
   }
-  vyre_status status = mega->form == VYRE_KERNEL_PTX
-                           ? vyre_ptx_write(module, program, &(vyre_ptx_options){.name = "mega"}, &mega->code)
-                           : vyre_spirv_write(module, 0, NULL, &mega->code);
+  vyre_status status =
+      mega->form == VYRE_KERNEL_PTX
+          ? vyre_ptx_write(module, program, &(vyre_ptx_options){.struct_size = sizeof(vyre_ptx_options), .name = "mega"},
+                           &mega->code)
+          : vyre_spirv_write(module, 0, NULL, &mega->code);
   vyre_module_destroy(module);
   return status;
 }
@@ -261,10 +264,12 @@ vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_meg
   vyre_mega *mega = calloc(1, sizeof *mega);
   if (!mega)
     return VYRE_OUT_OF_MEMORY("for a megakernel");
-  *mega = (vyre_mega){.ops = ops, .target = target, .options = *options};
+  *mega = (vyre_mega){.ops = ops, .target = target};
+  vyre_status status = vyre_options_read(&mega->options, sizeof mega->options, options, "vyre_mega_options");
   ops->describe(target, &mega->info);
   mega_forget_stale(mega); /* forgets recoveries before this megakernel */
-  vyre_status status = choose_form(mega);
+  if (!status)
+    status = choose_form(mega);
   if (!status)
     status = choose_geometry(mega);
   if (!status)

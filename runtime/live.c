@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
+#include "base/options.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -131,7 +132,7 @@ start_pump(vyre_mega_live *live)
   vyre_mega_pump_options options;
   if (!live->options.io)
     return VYRE_OK;
-  options = *live->options.io;
+  VYRE_TRY(vyre_options_read(&options, sizeof options, live->options.io, "vyre_mega_pump_options"));
   options.ended = io_ended;
   options.user = live;
   live->region_count = options.region_count;
@@ -173,6 +174,8 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
 {
   const vyre_mega_build build = mega->options.program.build;
   *out = NULL;
+  vyre_mega_live_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_mega_live_options"));
   if (build != VYRE_MEGA_PERSISTENT && build != VYRE_MEGA_PERSISTENT_BY_PRIORITY)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: a live kernel needs a persistent build\n"
                                        "Fix: set `build` to VYRE_MEGA_PERSISTENT or VYRE_MEGA_PERSISTENT_BY_PRIORITY");
@@ -182,7 +185,7 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
         "megakernel: the target '%s' interprets these handlers, and a live kernel needs compiled ones\n"
         "Fix: use another target (vyre-mega -target=vulkan), or compile the handlers with vyre-megac and set `native`",
         mega->ops->name);
-  if (mega->options.program.has_data && options->data.buffer.id == 0)
+  if (mega->options.program.has_data && o.data.buffer.id == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the program needs a data buffer\nFix: set the options' `data`");
   if (has_priorities(mega) && mega->options.slots < VYRE_MEGA_LEVELS)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " slots are fewer than the %d priorities\nFix: use more slots",
@@ -191,11 +194,11 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
   if (!live)
     return VYRE_OUT_OF_MEMORY("for a live megakernel");
   live->mega = mega;
-  live->options = *options;
+  live->options = o;
   live->slots = mega->options.slots;
-  live->way = choose_way(mega, options->slice);
+  live->way = choose_way(mega, o.slice);
   live->started = clock_now();
-  live->row.buffers[MEGA_BUFFERS] = options->data;
+  live->row.buffers[MEGA_BUFFERS] = o.data;
   pthread_mutex_init(&live->lock, NULL);
   pthread_cond_init(&live->woken, NULL);
   vyre_status status = begin(live);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pump.h"
+#include "base/options.h"
 #include "vyre/environment.h"
 
 #include <errno.h>
@@ -286,17 +287,19 @@ vyre_status
 vyre_mega_pump_start(void *queue, size_t size, const vyre_mega_pump_options *options, vyre_mega_pump **out)
 {
   *out = NULL;
+  vyre_mega_pump_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_mega_pump_options"));
   VYRE_TRY(vyre_mega_io_validate(queue, size));
   vyre_mega_pump *p = calloc(1, sizeof *p);
   if (!p)
     return VYRE_OUT_OF_MEMORY("for a pump");
-  *p = (vyre_mega_pump){.queue = queue, .size = size, .options = *options, .engine = &pump_by_uring};
+  *p = (vyre_mega_pump){.queue = queue, .size = size, .options = o, .engine = &pump_by_uring};
   vyre_status status = copy_lists(p);
   if (status) {
     free_pump(p);
     return status;
   }
-  p->stats.is_uring = !options->is_plain && p->engine->open(p);
+  p->stats.is_uring = !o.is_plain && p->engine->open(p);
   if (!p->stats.is_uring)
     p->engine = &pump_plain;
   if (pthread_create(&p->thread, NULL, run, p) != 0) {

@@ -365,7 +365,8 @@ open_drivers(tool *t, uint32_t threads)
   const tool_options *o = &t->options;
   const vyre_target_ops *target = o->target ? vyre_target_find(o->target) : NULL;
   const bool is_other = (o->target && !target) || (target && target->list && strcmp(o->target, o->device_stats) != 0);
-  const vyre_target_options options = {.library = is_other ? NULL : o->on.library,
+  const vyre_target_options options = {.struct_size = sizeof options,
+                                       .library = is_other ? NULL : o->on.library,
                                        .device = is_other ? NULL : o->on.device,
                                        .validate = !is_other && o->on.validate,
                                        .timeout = (uint32_t)o->on.timeout.value};

@@ -69,7 +69,8 @@ typedef struct option_glsl {
 VYRE_MUST_USE static inline vyre_status
 option_glsl_fill(const option_glsl *from, vyre_glsl_options *out)
 {
-  *out = (vyre_glsl_options){.include_dirs = from->include_dirs.names,
+  *out = (vyre_glsl_options){.struct_size = sizeof(vyre_glsl_options),
+                             .include_dirs = from->include_dirs.names,
                              .include_dir_count = from->include_dirs.count,
                              .defines = from->defines.names,
                              .define_count = from->defines.count,
@@ -133,7 +134,8 @@ enum { OPTION_TIMEOUT = 120 }; /* the default of `timeout` */
 static inline vyre_target_options
 option_device_fill(const option_device *from, char *folder, size_t capacity)
 {
-  return (vyre_target_options){.library = from->library,
+  return (vyre_target_options){.struct_size = sizeof(vyre_target_options),
+                               .library = from->library,
                                .device = from->device,
                                .validate = from->validate,
                                .timeout = (uint32_t)from->timeout.value,

@@ -84,7 +84,8 @@ parse_bindings(const name_list *list, vyre_cross_binding *out)
 vyre_status
 cross_options_fill(tool_options *o)
 {
-  vyre_cross_options all = {.entry_point = o->glsl.entry_point,
+  vyre_cross_options all = {.struct_size = sizeof all,
+                            .entry_point = o->glsl.entry_point,
                             .binding_count = o->bind.count,
                             .most_memory = o->compile.most_memory,
                             .most_seconds = o->compile.most_seconds};

@@ -68,7 +68,7 @@ static vyre_status
 print_limits(personality_line *line, const foreign_flag *flag, const char *value)
 {
   static const char *const settings[] = {"front-end=glslc"};
-  const vyre_glsl_options options = {.settings = settings, .setting_count = 1};
+  const vyre_glsl_options options = {.struct_size = sizeof options, .settings = settings, .setting_count = 1};
   (void)flag, (void)value;
   return vyre_glsl_limits(&options, &line->printed);
 }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "base/options.h"
 #include "vyre/environment.h"
 
 #include <inttypes.h>
@@ -280,14 +281,15 @@ vyre_status
 vyre_c_write(const vyre_module *module, vyre_row program, const vyre_c_options *options, vyre_bytes *out)
 {
   VYRE_OWN_ENVIRONMENT;
-  static const vyre_c_options defaults = {0};
+  vyre_c_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_c_options"));
   const size_t start = out->size;
   cgen_file file = {0};
   vyre_bytes functions = {.allocator = vyre_module_allocator(module)};
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing C of a module that is not sealed");
   file.helpers.allocator = vyre_module_allocator(module);
-  vyre_status status = write_programs(module, program, options ? options : &defaults, &file, &functions);
+  vyre_status status = write_programs(module, program, &o, &file, &functions);
   cgen g = {.module = module, .w = {.module = module, .task = "while writing C", .status = status}};
   cgen_prune(&g, &file.helpers, &file.helper_marks, &functions);
   status = g.w.status;

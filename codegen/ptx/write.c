@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "base/options.h"
 #include "vyre/environment.h"
 
 #include <inttypes.h>
@@ -234,10 +235,10 @@ vyre_status
 vyre_ptx_write(const vyre_module *module, vyre_row program, const vyre_ptx_options *options, vyre_bytes *out)
 {
   VYRE_OWN_ENVIRONMENT;
-  static const vyre_ptx_options defaults = {0};
-  const vyre_ptx_options *o = options ? options : &defaults;
+  vyre_ptx_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_ptx_options"));
   const size_t start = out->size;
-  const uint32_t sm = o->sm ? o->sm : VYRE_PTX_SM_LEAST;
+  const uint32_t sm = o.sm ? o.sm : VYRE_PTX_SM_LEAST;
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing PTX of a module that is not sealed");
   if (sm < VYRE_PTX_SM_LEAST)
@@ -248,6 +249,6 @@ vyre_ptx_write(const vyre_module *module, vyre_row program, const vyre_ptx_optio
                                          ".version %s\n.target sm_%u\n.address_size 64\n",
                                          sm >= 100 ? "8.6" : "7.8", sm > 100 ? 100u : sm);
   if (!status)
-    status = write_programs(module, program, o, out);
+    status = write_programs(module, program, &o, out);
   return vyre_bytes_undo(out, start, status);
 }

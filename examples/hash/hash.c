@@ -154,10 +154,12 @@ go_live(hasher *h)
   static const vyre_mega_handler handler = {OP_HASH, "sha256"};
   static vyre_mega_region regions[LANES];
   const vyre_mega_options options = {
+      .struct_size = sizeof options,
       .program = {.build = VYRE_MEGA_PERSISTENT, .source = hash_text, .handlers = &handler, .handler_count = 1, .has_data = true},
       .slots = SLOTS,
       .native = {.run = hash_kernel}};
-  const vyre_mega_pump_options io = {.files = h->files, .file_count = h->count, .regions = regions, .region_count = LANES};
+  const vyre_mega_pump_options io = {
+      .struct_size = sizeof io, .files = h->files, .file_count = h->count, .regions = regions, .region_count = LANES};
   for (uint32_t i = 0; i < LANES; i++) {
     const uint64_t at = (REGIONS + (uint64_t)i * (REGION / 4)) * 4;
     regions[i] = (vyre_mega_region){.data = h->memory + at, .size = REGION, .at = at};
@@ -165,14 +167,17 @@ go_live(hasher *h)
   VYRE_TRY(vyre_target_write(h->ops, h->target, h->data.buffer, 0, sizeof constants, constants));
   VYRE_TRY(vyre_mega_create(h->ops, h->target, &options, &h->mega));
   VYRE_TRY(
-      vyre_mega_live_start(h->mega, &(vyre_mega_live_options){.observables = LANES * 8, .data = h->data, .io = &io}, &h->live));
+      vyre_mega_live_start(h->mega,
+                           &(vyre_mega_live_options){
+                               .struct_size = sizeof(vyre_mega_live_options), .observables = LANES * 8, .data = h->data, .io = &io},
+                           &h->live));
   return vyre_mega_live_set(h->live, VYRE_MEGA_QUOTAS, UINT32_MAX);
 }
 
 static vyre_status
 run(hasher *h, const char *device)
 {
-  const vyre_target_options options = {.device = device};
+  const vyre_target_options options = {.struct_size = sizeof options, .device = device};
   vyre_device_info info;
   h->memory = aligned_alloc(4096, DATA);
   if (!h->memory)

@@ -44,6 +44,7 @@ typedef struct vyre_c_dispatch {
 #endif
 
 typedef struct vyre_c_options {
+  size_t struct_size;           /* sizeof(vyre_c_options) */
   const char *name;             /* of the function, or NULL for the program's, changed where C requires */
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */
   uint32_t spec_count;

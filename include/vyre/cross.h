@@ -42,6 +42,7 @@ typedef struct vyre_cross_binding {
 } vyre_cross_binding;
 
 typedef struct vyre_cross_options {
+  size_t struct_size; /* sizeof(vyre_cross_options) */
   vyre_cross_language language;
   vyre_cross_platform platform;
   /* GLSL: 450 for #version 450. HLSL: 62 for shader model 6.2. MSL: 24 for version 2.4. 0 for the default: 460 (310 for GLSL ES),

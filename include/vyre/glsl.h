@@ -66,6 +66,7 @@ VYRE_MUST_USE vyre_status vyre_glsl_stage_parse(const char *name, vyre_glsl_stag
 vyre_glsl_stage vyre_glsl_stage_of(const char *path);
 
 typedef struct vyre_glsl_options {
+  size_t struct_size;              /* sizeof(vyre_glsl_options) */
   const char *const *include_dirs; /* -I, in order; the including file's own folder comes first */
   uint32_t include_dir_count;
   const char *const *defines; /* -D: NAME or NAME=VALUE */

@@ -346,6 +346,7 @@ typedef struct vyre_mega_recovery {
 } vyre_mega_recovery;
 
 typedef struct vyre_mega_options {
+  size_t struct_size; /* sizeof(vyre_mega_options) */
   vyre_mega_program program;
   uint32_t slots;       /* of the ring; for ONCE a multiple of the workgroup */
   uint32_t workgroup;   /* 0 for 256, or fewer if the ring or the device has fewer; 1 on a CPU */
@@ -477,6 +478,7 @@ typedef enum vyre_mega_way {
 } vyre_mega_way;
 
 typedef struct vyre_mega_live_options {
+  size_t struct_size; /* sizeof(vyre_mega_live_options) */
   uint32_t observables;
   uint32_t tenants; /* that have masks and quotas; 0 for all */
   /* Rounds of a launch. 0 means until shutdown if the target is MAPPED, otherwise 64. A bounded slice avoids the watchdog of a

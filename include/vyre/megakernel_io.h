@@ -36,7 +36,8 @@ typedef struct vyre_mega_region {
 
 /* Options; everything named here must exist until the pump is stopped. The lists are copied. */
 typedef struct vyre_mega_pump_options {
-  const int *files; /* descriptors by number; -1 for an invalid number */
+  size_t struct_size; /* sizeof(vyre_mega_pump_options) */
+  const int *files;   /* descriptors by number; -1 for an invalid number */
   uint32_t file_count;
   const vyre_mega_region *regions;
   uint32_t region_count;

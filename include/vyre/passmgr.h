@@ -89,6 +89,7 @@ VYRE_MUST_USE vyre_status vyre_pipeline_print(const vyre_pipeline *pipeline, vyr
 typedef enum vyre_schedule_format { VYRE_SCHEDULE_TEXT, VYRE_SCHEDULE_JSON, VYRE_SCHEDULE_DOT } vyre_schedule_format;
 
 typedef struct vyre_schedule_options {
+  size_t struct_size; /* sizeof(vyre_schedule_options) */
   vyre_schedule_format format;
   bool on_device; /* GPU passes run on a device */
   bool on_host;   /* the device is this machine's processors; if both are false, passes run as plain C if they can */
@@ -187,6 +188,7 @@ typedef struct vyre_observation {
 } vyre_observation;
 
 typedef struct vyre_pipeline_options {
+  size_t struct_size; /* sizeof(vyre_pipeline_options) */
   bool verify_each;   /* verify after each pass */
   bool check_changed; /* compare the module with the pass's result flag; always on in debug builds */
   bool run_twice;     /* run each pass twice, first over a copy and as plain C, and compare; passes run one by one */

@@ -51,6 +51,7 @@ enum {
 };
 
 typedef struct vyre_ptx_options {
+  size_t struct_size;           /* sizeof(vyre_ptx_options) */
   const char *name;             /* of the kernel, or NULL for the program's, changed where PTX requires */
   uint32_t sm;                  /* 75, 80, 86, 89, 90, 100 ..., or 0 for VYRE_PTX_SM_LEAST */
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */

@@ -64,6 +64,7 @@ bool vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre
                          uint32_t out[3]);
 
 typedef struct vyre_interp_options {
+  size_t struct_size;                /* sizeof(vyre_interp_options) */
   uint64_t steps;                    /* most row executions of one invocation, after which it counts as endless; 0 for 2^28 */
   bool report_undefined;             /* stop at an undefined row of a relaxed program */
   uint32_t subgroup;                 /* lanes of a subgroup, a power of two up to 128, or 0 for 32 */

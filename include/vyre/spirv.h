@@ -27,7 +27,8 @@ VYRE_MUST_USE vyre_status vyre_spirv_read(vyre_module *module, const void *data,
 VYRE_MUST_USE vyre_status vyre_spirv_keep(vyre_module *module, const void *data, size_t size, const char *path, const char *why);
 
 typedef struct vyre_spirv_options {
-  bool strip; /* omit names, lines and sources */
+  size_t struct_size; /* sizeof(vyre_spirv_options) */
+  bool strip;         /* omit names, lines and sources */
   /* The float controls that strict programs may require to make their floats exact: signed zeros, infinities and NaNs, denormals,
    * rounding. Combines VYRE_FLOAT_CONTROLS(kind, controls) of each kind. 0 requires nothing. A device cannot run a module that
    * requires a control that the device lacks. */

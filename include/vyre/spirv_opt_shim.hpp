@@ -309,6 +309,7 @@ private:
   {
     const auto function = receiver();
     vyre_glsl_options limits{};
+    limits.struct_size = sizeof limits;
     limits.most_memory = 65536, limits.most_seconds = 86400; /* practically none, as in SPIRV-Tools */
     std::vector<const char *> pointers;
     for (const std::string &flag : flags)

@@ -28,6 +28,7 @@ extern "C" {
 typedef struct vyre_target vyre_target; /* an open device; each target defines its own struct */
 
 typedef struct vyre_target_options {
+  size_t struct_size;  /* sizeof(vyre_target_options) */
   const char *library; /* path of the driver library, or NULL for the platform's */
   /* The device: its index in `list`, its kind (discrete, integrated, virtual, cpu), or a part of its name in any case. Real GPUs
    * have precedence. NULL accepts any. */

@@ -27,10 +27,11 @@ typedef struct vyre_text_note {
 } vyre_text_note;
 
 typedef struct vyre_text_options {
-  uint32_t program; /* the program to print, or 0 for all */
-  bool lines;       /* print source lines as comments */
-  bool rows;        /* print row ids as comments */
-  bool analyses;    /* print row ids and the analyses that the view shows as comments */
+  size_t struct_size; /* sizeof(vyre_text_options) */
+  uint32_t program;   /* the program to print, or 0 for all */
+  bool lines;         /* print source lines as comments */
+  bool rows;          /* print row ids as comments */
+  bool analyses;      /* print row ids and the analyses that the view shows as comments */
   const vyre_text_note *notes;
   uint32_t note_count;
 } vyre_text_options;

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
+#include "base/options.h"
 #include "vyre/environment.h"
 #include "vyre/opaque.h"
 #include "vyre/view.h"
@@ -498,11 +499,13 @@ vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch, const 
                 vyre_interp_stats *stats)
 {
   VYRE_OWN_ENVIRONMENT;
+  vyre_interp_options o;
   interp ip = {
       .module = module, .view = vyre_module_view(module), .dispatch = dispatch, .allocator = vyre_module_allocator(module)};
   if (stats)
     *stats = (vyre_interp_stats){0};
-  if (interp_prepare(&ip, options))
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_interp_options"));
+  if (interp_prepare(&ip, &o))
     run_grid(&ip);
   interp_release(&ip);
   if (stats)

@@ -313,23 +313,23 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   ip->begin = program;
   ip->end = vyre_program_end(v, program);
   ip->modes = v->imm[program] & VYRE_PROGRAM_FLOAT_MODES;
-  ip->budget = options && options->steps ? options->steps : UINT64_C(1) << 28;
-  ip->subgroup = options && options->subgroup ? options->subgroup : 32;
+  ip->budget = options->steps ? options->steps : UINT64_C(1) << 28;
+  ip->subgroup = options->subgroup ? options->subgroup : 32;
   if (ip->subgroup > 128 || (ip->subgroup & (ip->subgroup - 1)) != 0) {
     ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "a subgroup cannot have %" PRIu32 " lanes\nFix: use a power of two from 1 to 128",
                             ip->subgroup);
     return false;
   }
-  ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
-  ip->unset = options ? options->unset : 0;
-  ip->bounds = ip->report || (options && options->check_bounds);
+  ip->report = options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
+  ip->unset = options->unset;
+  ip->bounds = ip->report || options->check_bounds;
   if (!plan_size(ip) || !plan_types(ip) || !interp_plan_planes(ip) || !interp_plan_buffers(ip) || !plan_paths(ip) ||
       !plan_masks(ip))
     return false;
   interp_fill_fixed(ip);
-  if (options && options->weigh && !plan_issue(ip, options->cost_model))
+  if (options->weigh && !plan_issue(ip, options->cost_model))
     return false;
-  return !options || !options->check_races || interp_races_start(ip);
+  return !options->check_races || interp_races_start(ip);
 }
 
 void

@@ -74,7 +74,10 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
   for (uint32_t i = first; i < end; i++)
     notes[i - first] = (vyre_text_note){errors->errors[i].row, errors->errors[i].message};
   status = vyre_text_print(
-      module, &(vyre_text_options){.program = program, .rows = true, .notes = notes, .note_count = end - first}, &whole);
+      module,
+      &(vyre_text_options){
+          .struct_size = sizeof(vyre_text_options), .program = program, .rows = true, .notes = notes, .note_count = end - first},
+      &whole);
   allocator->resize(allocator->user, notes, size, 0);
   if (!status && whole.data)
     status = show_lines(whole.data, out);

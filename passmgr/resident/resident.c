@@ -4,6 +4,7 @@
 #include "resident.h"
 
 #include "base/grow.h"
+#include "base/options.h"
 
 #include <inttypes.h>
 
@@ -84,17 +85,16 @@ make_device(const vyre_target_options *options, const vyre_allocator *allocator,
   if (!device)
     return VYRE_OUT_OF_MEMORY("for a device");
   device->allocator = *from;
-  if (!options)
-    return VYRE_OK;
-  device->library = options->library ? vyre_copy_text(from, options->library) : NULL;
-  device->name = options->device ? vyre_copy_text(from, options->device) : NULL;
-  device->cache = options->cache ? vyre_copy_text(from, options->cache) : NULL;
-  if ((options->library && !device->library) || (options->device && !device->name) || (options->cache && !device->cache))
+  vyre_target_options *const o = &device->options;
+  VYRE_TRY(vyre_options_read(o, sizeof *o, options, "vyre_target_options"));
+  device->library = o->library ? vyre_copy_text(from, o->library) : NULL;
+  device->name = o->device ? vyre_copy_text(from, o->device) : NULL;
+  device->cache = o->cache ? vyre_copy_text(from, o->cache) : NULL;
+  if ((o->library && !device->library) || (o->device && !device->name) || (o->cache && !device->cache))
     return VYRE_OUT_OF_MEMORY("for a device");
-  device->options = *options;
-  device->options.library = device->library;
-  device->options.device = device->name;
-  device->options.cache = device->cache;
+  o->library = device->library;
+  o->device = device->name;
+  o->cache = device->cache;
   return VYRE_OK;
 }
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
+#include "base/options.h"
 #include "phases.h"
 #include "schedule.h"
 
@@ -263,9 +264,11 @@ print_children(printer *p, uint32_t id)
 vyre_status
 vyre_pipeline_print_schedule(const vyre_pipeline *pipeline, const vyre_schedule_options *options, vyre_bytes *out)
 {
-  printer p = {.pipeline = pipeline, .options = options, .out = out};
+  vyre_schedule_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_schedule_options"));
+  printer p = {.pipeline = pipeline, .options = &o, .out = out};
   const size_t before = out->size;
-  const bool is_json = options->format == VYRE_SCHEDULE_JSON, is_dot = options->format == VYRE_SCHEDULE_DOT;
+  const bool is_json = o.format == VYRE_SCHEDULE_JSON, is_dot = o.format == VYRE_SCHEDULE_DOT;
   vyre_status status = vyre_bytes_printf(out, "%s", is_json ? "[" : is_dot ? "digraph schedule {\n" : "");
   if (!status)
     status = print_children(&p, 0);

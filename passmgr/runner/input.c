@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
+#include "base/options.h"
 
 #include "base/files/names.h"
 #include "base/files/read.h"
@@ -163,11 +164,16 @@ read_spirv(vyre_module *module, const char *path, const void *data, size_t size,
   return VYRE_OK;
 }
 
+static vyre_status
+read_options(const vyre_glsl_options *given, vyre_glsl_options *out)
+{
+  return vyre_options_read(out, sizeof *out, given, "vyre_glsl_options");
+}
+
 /* Returns the options for a text that glslang compiles. */
 static vyre_glsl_options
-options_for(vyre_input_kind kind, const vyre_glsl_options *glsl)
+options_for(vyre_input_kind kind, vyre_glsl_options options)
 {
-  vyre_glsl_options options = glsl ? *glsl : (vyre_glsl_options){0};
   options.language = kind == VYRE_INPUT_HLSL       ? VYRE_LANGUAGE_HLSL
                      : kind == VYRE_INPUT_ASSEMBLY ? VYRE_LANGUAGE_ASSEMBLY
                                                    : VYRE_LANGUAGE_GLSL;
@@ -240,9 +246,11 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
                  vyre_diagnostics diagnostics, vyre_input_kind *out_kind)
 {
   *out_kind = VYRE_INPUT_UNKNOWN;
+  vyre_glsl_options o;
+  VYRE_TRY(read_options(glsl, &o));
   const uint32_t inputs = vyre_module_input_count(module);
   VYRE_TRY(skip_mark(path, &data, &size));
-  *out_kind = vyre_input_detect_as(path, data, size, glsl ? glsl->language : VYRE_LANGUAGE_AUTO);
+  *out_kind = vyre_input_detect_as(path, data, size, o.language);
   switch (*out_kind) {
   case VYRE_INPUT_VIR:
     VYRE_TRY(vyre_text_parse(module, data, size, path, diagnostics));
@@ -255,7 +263,7 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   case VYRE_INPUT_GLSL:
   case VYRE_INPUT_HLSL:
   case VYRE_INPUT_ASSEMBLY:
-    return read_source(module, path, data, size, options_for(*out_kind, glsl), diagnostics);
+    return read_source(module, path, data, size, options_for(*out_kind, o), diagnostics);
   default:
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "cannot detect the language of '%s': it has no magic number of SPIR-V or VIR0, no #version line, and no "
@@ -300,7 +308,9 @@ vyre_source_copy(const vyre_source *source, vyre_bytes *out)
     return vyre_bytes_append(out, source->data, source->size);
   if (source->words && source->words->size)
     return vyre_bytes_append(out, source->words->data, source->words->size);
-  const vyre_glsl_options glsl = options_for(source->kind, source->glsl);
+  vyre_glsl_options glsl;
+  VYRE_TRY(read_options(source->glsl, &glsl));
+  glsl = options_for(source->kind, glsl);
   const void *text = source->data;
   size_t size = source->size;
   VYRE_TRY(skip_mark(source->path, &text, &size));

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/optimize.h"
 
+#include "base/options.h"
 #include "vyre/c.h"
 #include "vyre/cross.h"
 #include "vyre/io.h"
@@ -30,31 +31,6 @@ typedef struct request {
   form form;
   vyre_glsl_options glsl;
 } request;
-
-enum { FIRST_SIZE = offsetof(vyre_optimize_options, allocator) + sizeof(vyre_allocator *) }; /* of the struct's first version */
-
-/* Copies the caller's options.  Fields that the caller's struct lacks are 0. */
-static vyre_status
-copy_options(const vyre_optimize_options *given, vyre_optimize_options *out)
-{
-  *out = (vyre_optimize_options){.struct_size = sizeof *out};
-  if (!given)
-    return VYRE_OK;
-  const size_t size = given->struct_size;
-  if (size < FIRST_SIZE)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "struct_size of vyre_optimize_options is %zu, less than %zu\n"
-                      "Fix: set it to sizeof(vyre_optimize_options)",
-                      size, (size_t)FIRST_SIZE);
-  for (size_t i = sizeof *out; i < size; i++)
-    if (i - sizeof *out >= sizeof *out || ((const char *)given)[i])
-      return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "an option after the %zu bytes that this library knows is set; struct_size is %zu\n"
-                        "Fix: use a newer library, or leave out the option",
-                        sizeof *out, size);
-  memcpy(out, given, size < sizeof *out ? size : sizeof *out);
-  return VYRE_OK;
-}
 
 /* Returns USAGE if a list of texts has an element that is NULL, or is NULL itself. */
 static vyre_status
@@ -87,7 +63,7 @@ static vyre_status
 read_options(const vyre_optimize_options *given, request *out)
 {
   vyre_optimize_options *const o = &out->options;
-  VYRE_TRY(copy_options(given, o));
+  VYRE_TRY(vyre_options_read(o, sizeof *o, given, "vyre_optimize_options"));
   VYRE_TRY(check_list(o->plugins, o->plugin_count, "plugins"));
   VYRE_TRY(check_list(o->defines, o->define_count, "defines"));
   VYRE_TRY(check_list(o->include_dirs, o->include_dir_count, "include_dirs"));
@@ -98,7 +74,8 @@ read_options(const vyre_optimize_options *given, request *out)
     o->passes = "default<O2>";
   if (!o->path)
     o->path = "shader";
-  out->glsl = (vyre_glsl_options){.include_dirs = o->include_dirs,
+  out->glsl = (vyre_glsl_options){.struct_size = sizeof(vyre_glsl_options),
+                                  .include_dirs = o->include_dirs,
                                   .include_dir_count = o->include_dir_count,
                                   .defines = o->defines,
                                   .define_count = o->define_count,
@@ -345,7 +322,7 @@ static vyre_status
 write_spirv(const request *r, const vyre_module *module, const vyre_source *source, vyre_bytes *out)
 {
   const vyre_specialization *s = &r->options.specialization;
-  const vyre_spirv_options options = {.strip = r->options.strip};
+  const vyre_spirv_options options = {.struct_size = sizeof options, .strip = r->options.strip};
   const bool is_changed = r->options.passes[0] || options.strip || s->count || s->optional_count || s->freeze;
   if (!is_changed && source->kind != VYRE_INPUT_VIR && source->kind != VYRE_INPUT_VIR0)
     return vyre_source_copy(source, out);
@@ -356,7 +333,8 @@ write_spirv(const request *r, const vyre_module *module, const vyre_source *sour
 static vyre_status
 write_text(const request *r, const vyre_module *module, const vyre_source *source, vyre_bytes *out)
 {
-  const vyre_cross_options options = {.language = (vyre_cross_language)(VYRE_CROSS_GLSL + (r->form - GLSL)),
+  const vyre_cross_options options = {.struct_size = sizeof options,
+                                      .language = (vyre_cross_language)(VYRE_CROSS_GLSL + (r->form - GLSL)),
                                       .entry_point = r->options.entry_point};
   vyre_bytes words = {.allocator = r->options.allocator};
   vyre_status status = write_spirv(r, module, source, &words);
@@ -390,7 +368,7 @@ process(const request *r, const vyre_pipeline *pipeline, vyre_module *module, vy
         vyre_bytes *out)
 {
   vyre_glsl_options glsl = r->glsl;
-  const vyre_pipeline_options options = {.diagnostics = source->diagnostics};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .diagnostics = source->diagnostics};
   const size_t before = out->size;
   glsl.words = words;
   source->glsl = &r->glsl;

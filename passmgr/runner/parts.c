@@ -98,7 +98,7 @@ vyre_status
 vyre_parts_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options, bool *out_done)
 {
   *out_done = false;
-  if (!options || !is_wanted(pipeline, module, options))
+  if (!is_wanted(pipeline, module, options))
     return VYRE_OK;
   vyre_report *report = options->report, *own = NULL;
   parts p = {.pipeline = pipeline, .module = module, .options = *options, .most = vyre_device_part_rows(options->device)};

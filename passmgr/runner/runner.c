@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/registry/context.h"
 #include "base/clock.h"
+#include "base/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ vyre_print_module(const vyre_module *module, const vyre_pipeline_options *option
   if (!options->print)
     return VYRE_OK;
   vyre_bytes text = {.allocator = vyre_module_allocator(module)};
-  vyre_status status = vyre_text_print(module, &(vyre_text_options){.analyses = analyses}, &text);
+  vyre_status status =
+      vyre_text_print(module, &(vyre_text_options){.struct_size = sizeof(vyre_text_options), .analyses = analyses}, &text);
   if (!status)
     options->print(options->print_user, text.data ? text.data : "", text.size);
   vyre_bytes_free(&text);
@@ -61,14 +63,16 @@ vyre_print_module(const vyre_module *module, const vyre_pipeline_options *option
 vyre_status
 vyre_module_check(const vyre_module *module, const vyre_pipeline_options *options)
 {
+  vyre_pipeline_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_pipeline_options"));
   const vyre_allocator *allocator = vyre_module_allocator(module);
   vyre_verify_errors errors = {.allocator = allocator};
   vyre_status status = vyre_verify(module, &errors);
-  if (status && options && options->print) {
+  if (status && o.print) {
     vyre_bytes text = {.allocator = allocator};
     vyre_status printed = vyre_verify_print(module, &errors, &text);
     if (!printed)
-      options->print(options->print_user, text.data ? text.data : "", text.size);
+      o.print(o.print_user, text.data ? text.data : "", text.size);
     vyre_bytes_free(&text);
     status = vyre_status_join(status, printed);
   }
@@ -172,8 +176,11 @@ vyre_schedule_options
 vyre_run_schedule_options(const run *r)
 {
   const vyre_device *device = r->options.device;
-  return (vyre_schedule_options){
-      .on_device = true, .on_host = device->threads > 0, .forms = device->info.forms, .no_fuse = r->options.no_fuse};
+  return (vyre_schedule_options){.struct_size = sizeof(vyre_schedule_options),
+                                 .on_device = true,
+                                 .on_host = device->threads > 0,
+                                 .forms = device->info.forms,
+                                 .no_fuse = r->options.no_fuse};
 }
 
 static bool
@@ -205,7 +212,7 @@ vyre_run_settle_rows(run *r)
 static vyre_status
 run_phases(run *r, vyre_context *context, vyre_result *out)
 {
-  static const vyre_target_options one_thread = {.threads = 1};
+  static const vyre_target_options one_thread = {.struct_size = sizeof one_thread, .threads = 1};
   bool is_done = false;
   VYRE_TRY(vyre_phases_begin(context, r->module));
   if (runs_on_device(r, context->record))
@@ -482,8 +489,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
 {
   VYRE_OWN_ENVIRONMENT;
   run r = {.pipeline = pipeline, .module = module};
-  if (options)
-    r.options = *options;
+  VYRE_TRY(vyre_options_read(&r.options, sizeof r.options, options, "vyre_pipeline_options"));
   r.options.check_changed |= r.options.verify_each;
 #ifndef NDEBUG
   r.options.check_changed = true;
@@ -492,7 +498,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
     VYRE_TRY(vyre_module_seal(module, NULL));
   bool is_done;
   vyre_run_clear();
-  VYRE_TRY(vyre_parts_run(pipeline, module, options, &is_done));
+  VYRE_TRY(vyre_parts_run(pipeline, module, &r.options, &is_done));
   if (is_done)
     return VYRE_OK;
   VYRE_TRY(show(&r, VYRE_OBSERVE_START, NULL, NULL, false));

@@ -11,8 +11,10 @@ vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash)
 {
   vyre_result result;
   run twin = *r;
-  twin.options = (vyre_pipeline_options){
-      .check_changed = r->options.check_changed, .cost_model = r->options.cost_model, .denies_files = r->options.denies_files};
+  twin.options = (vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options),
+                                         .check_changed = r->options.check_changed,
+                                         .cost_model = r->options.cost_model,
+                                         .denies_files = r->options.denies_files};
   twin.fresh = 0;
   twin.is_chosen = false;
   VYRE_TRY(vyre_module_clone(r->module, &twin.module));

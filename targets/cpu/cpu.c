@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
+#include "base/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -120,21 +121,21 @@ close_target(vyre_target *target)
 static vyre_status
 open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
 {
-  static const vyre_target_options defaults;
-  const vyre_target_options *o = options ? options : &defaults;
   const vyre_allocator *own = allocator ? allocator : vyre_allocator_default();
   *out = NULL;
+  vyre_target_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_target_options"));
   vyre_target *target = vyre_allocate(own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a CPU target");
   target_base_init(&target->base, &hooks, own);
-  target->validate = o->validate;
-  target->timeout = o->timeout;
-  target->base.statistics_only = o->statistics;
-  vyre_status status = cpu_pool_open(own, o->threads, &target->pool);
+  target->validate = o.validate;
+  target->timeout = o.timeout;
+  target->base.statistics_only = o.statistics;
+  vyre_status status = cpu_pool_open(own, o.threads, &target->pool);
   if (!status) {
     fill_info(&target->base.info, cpu_pool_threads(target->pool));
-    status = check_options(o, target->base.info.name);
+    status = check_options(&o, target->base.info.name);
   }
   if (status)
     return vyre_status_join(status, close_target(target));

@@ -149,7 +149,8 @@ run_program(cpu_submission *s, cpu_kernel *kernel, const vyre_step *step, const 
                                   .spec_count = kernel->spec_count,
                                   .first = first,
                                   .count = count};
-  const vyre_interp_options options = {.subgroup = kernel->program.subgroup, .report_undefined = checks, .check_races = checks};
+  const vyre_interp_options options = {
+      .struct_size = sizeof options, .subgroup = kernel->program.subgroup, .report_undefined = checks, .check_races = checks};
   return vyre_status_note(vyre_interp_run(kernel->program.module, &dispatch, &options, NULL), "cpu: in kernel '%s'",
                           kernel->base.label);
 }

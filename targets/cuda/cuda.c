@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
+#include "base/options.h"
 #include "vyre/environment.h"
 
 #include <string.h>
@@ -197,16 +198,17 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
 {
   VYRE_FOREIGN_CALL;
   *out = NULL;
-  const vyre_target_options defaults = {0};
+  vyre_target_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_target_options"));
   const vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
   vyre_target *target = vyre_allocate(&own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a CUDA target");
   target_base_init(&target->base, &hooks, &own);
-  target->timeout = options ? options->timeout : 0;
+  target->timeout = o.timeout;
   target->most_iterations = CUDA_MOST_ITERATIONS;
   target_call_begin(hooks.name, "", VYRE_DRIVER_OPENS, "");
-  vyre_status status = open_parts(target, options ? options : &defaults);
+  vyre_status status = open_parts(target, &o);
   target_call_end();
   if (status)
     return vyre_status_join(status, close_target(target));
@@ -230,10 +232,11 @@ static vyre_status
 list_devices(const vyre_target_options *options, void (*emit)(void *user, const vyre_device_info *info), void *user)
 {
   VYRE_FOREIGN_CALL;
-  const vyre_target_options defaults = {0};
+  vyre_target_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_target_options"));
   cuda_library library;
   listing l = {emit, user};
-  VYRE_TRY(cuda_library_open(options ? options : &defaults, &library));
+  VYRE_TRY(cuda_library_open(&o, &library));
   vyre_status status = cuda_devices_emit(&library, emit_info, &l);
   cuda_library_close(&library);
   return status;

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base.h"
+#include "base/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -114,9 +115,10 @@ close_target(vyre_target *target)
 static vyre_status
 open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
 {
-  (void)options;
   const vyre_allocator *own = allocator ? allocator : vyre_allocator_default();
   *out = NULL;
+  vyre_target_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_target_options"));
   vyre_target *target = vyre_allocate(own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a null target");

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
+#include "base/options.h"
 #include "vyre/environment.h"
 
 #include <string.h>
@@ -74,17 +75,18 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
 {
   VYRE_FOREIGN_CALL;
   *out = NULL;
-  vyre_target_options defaults = {0};
+  vyre_target_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_target_options"));
   vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
   vyre_target *target = vyre_allocate(&own, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a Vulkan target");
   target_base_init(&target->base, &hooks, &own);
-  target->timeout = options ? options->timeout : 0;
+  target->timeout = o.timeout;
   target->most_iterations = VULKAN_MOST_ITERATIONS;
   vulkan_lock();
   target_call_begin(hooks.name, "", VYRE_DRIVER_OPENS, "");
-  vyre_status status = open_parts(target, options ? options : &defaults);
+  vyre_status status = open_parts(target, &o);
   target_call_end();
   vulkan_unlock();
   status = vulkan_collect_messages(target->instance.messages, status);
@@ -98,13 +100,14 @@ static vyre_status
 list_devices(const vyre_target_options *options, void (*emit)(void *user, const vyre_device_info *info), void *user)
 {
   VYRE_FOREIGN_CALL;
-  vyre_target_options defaults = {0};
+  vyre_target_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_target_options"));
   const vyre_allocator *allocator = vyre_allocator_default();
   vulkan_instance instance;
   vulkan_device_choice *choices = NULL;
   uint32_t count = 0;
   vulkan_lock();
-  vyre_status status = vulkan_instance_open(options ? options : &defaults, allocator, &instance);
+  vyre_status status = vulkan_instance_open(&o, allocator, &instance);
   if (!status) {
     status = vulkan_devices_get(&instance, allocator, &choices, &count);
     status = vyre_status_join(status, vulkan_instance_close(&instance, allocator));

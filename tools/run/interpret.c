@@ -119,7 +119,8 @@ run_interpret(const run_setup *setup, const run_program *program, const run_inpu
 {
   VYRE_TRY(check_grid(program, inputs));
   VYRE_TRY(run_check_plain(program));
-  const vyre_interp_options interp = {.steps = setup->steps,
+  const vyre_interp_options interp = {.struct_size = sizeof interp,
+                                      .steps = setup->steps,
                                       .subgroup = setup->subgroup,
                                       .report_undefined = setup->report_undefined,
                                       .check_bounds = setup->check_bounds,

@@ -51,7 +51,7 @@ run_words_read(vyre_input_kind kind, const vyre_bytes *file, const char *path, c
 vyre_status
 run_program_write(run_program *program, const vyre_device_info *info)
 {
-  vyre_spirv_options spirv = {0};
+  vyre_spirv_options spirv = {.struct_size = sizeof spirv};
   if (program->words.size || !(info->forms >> VYRE_KERNEL_SPIRV & 1) || vyre_grid_barriers(program->module, program->row))
     return VYRE_OK;
   if (!(vyre_module_view(program->module)->imm[program->row.id] & VYRE_PROGRAM_RELAXED))
@@ -153,7 +153,8 @@ order_slots(const run_program *program, run_kernel *kernel)
 static vyre_status
 add_ptx(const run_program *program, run_kernel *kernel)
 {
-  const vyre_ptx_options options = {.name = "main",
+  const vyre_ptx_options options = {.struct_size = sizeof options,
+                                    .name = "main",
                                     .specs = program->specs,
                                     .spec_count = program->spec_count,
                                     .open_descriptors = RUN_OPEN_DESCRIPTORS,

@@ -39,7 +39,8 @@ is_ok(vyre_status status, char message[256])
 static vyre_status
 run_pipeline(const trial *t, vyre_device *device, vyre_module *module)
 {
-  const vyre_pipeline_options options = {.verify_each = !device,
+  const vyre_pipeline_options options = {.struct_size = sizeof options,
+                                         .verify_each = !device,
                                          .check_changed = true,
                                          .report = device ? NULL : t->report,
                                          .device = device,

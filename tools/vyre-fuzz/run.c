@@ -111,7 +111,8 @@ random_program_run(const vyre_module *module, uint64_t seed, bool report_undefin
   const vyre_view *v = vyre_module_view(module);
   vyre_binding bindings[RANDOM_BINDINGS];
   vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {RANDOM_GROUPS, 1, 1}, .bindings = bindings};
-  const vyre_interp_options options = {.steps = 1u << 20,
+  const vyre_interp_options options = {.struct_size = sizeof options,
+                                       .steps = 1u << 20,
                                        .report_undefined = report_undefined,
                                        .subgroup = 1u << (seed >> 1) % 4, /* 1 to 8; workgroups have 4 invocations */
                                        .check_races = true,               /* programs have none */

@@ -190,7 +190,7 @@ static vyre_status
 run_live(run *r)
 {
   static const char *const ways[] = {"mapped", "in slices", "mirrored, in slices"};
-  const vyre_mega_live_options options = {.observables = (uint32_t)r->options->observables.value};
+  const vyre_mega_live_options options = {.struct_size = sizeof options, .observables = (uint32_t)r->options->observables.value};
   vyre_mega_live *live;
   vyre_mega_control control;
   mega_watch *watch = NULL;
@@ -223,6 +223,7 @@ run_on(run *r, vyre_target *target)
                                 : o->by_priority ? VYRE_MEGA_BY_PRIORITY
                                                  : VYRE_MEGA_ONCE;
   const vyre_mega_options options = {
+      .struct_size = sizeof options,
       .program = {.build = build, .source = source.data, .handlers = o->handlers.all, .handler_count = o->handlers.count},
       .slots = r->slots};
   vyre_status status = vyre_mega_create(o->target, target, &options, &r->mega);

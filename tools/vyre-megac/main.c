@@ -77,8 +77,8 @@ emit(const options *o, const vyre_module *module, vyre_bytes *out)
 {
   if (o->emit && strcmp(o->emit, "vir") == 0)
     return vyre_text_print(module, NULL, out);
-  return vyre_c_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &(vyre_c_options){.name = o->name ? o->name : "mega"},
-                      out);
+  return vyre_c_write(module, (vyre_row){vyre_module_view(module)->first[0]},
+                      &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .name = o->name ? o->name : "mega"}, out);
 }
 
 static vyre_status

@@ -67,8 +67,8 @@ check_program(const char *path, void *library, const vyre_module *module, uint32
 {
   static test_memory wanted, got;
   vyre_binding bindings[MOST_BUFFERS];
-  const vyre_interp_options options = {.steps = 1u << 14};
-  const vyre_interp_options races = {.steps = 1u << 14, .check_races = true};
+  const vyre_interp_options options = {.struct_size = sizeof options, .steps = 1u << 14};
+  const vyre_interp_options races = {.struct_size = sizeof races, .steps = 1u << 14, .check_races = true};
   vyre_dispatch dispatch = {.program = {program}, .groups = {2, 1, 1}, .bindings = bindings};
   fill(&wanted, floats);
   dispatch.binding_count = bind(module, program, &wanted, bindings);

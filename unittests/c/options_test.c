@@ -84,7 +84,7 @@ TEST(accesses_to_in_bounds_buffers_are_not_checked)
   vyre_module *module = parse(checked);
   const vyre_view *v = vyre_module_view(module);
   uint8_t *in_bounds = no_bounds(module);
-  const vyre_c_options vouched = {.in_bounds = in_bounds};
+  const vyre_c_options vouched = {.struct_size = sizeof vouched, .in_bounds = in_bounds};
   in_bounds[vyre_c_buffer_row(module, (vyre_row){v->first[0]}, 0).id] = 1;
   for (uint32_t row = 1; row < v->rows; row++)
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_CONSTANT)
@@ -115,8 +115,10 @@ TEST(accesses_by_in_bounds_paths_are_not_checked)
       in_bounds[v->a[row]] = 1;
   vyre_module_destroy(module);
   assert_true(compare(two_paths, NULL, 1, true, "if ("));
-  assert_false(compare(two_paths, &(vyre_c_options){.in_bounds = in_bounds}, 1, true, "if ("));
-  assert_true(compare(two_paths, &(vyre_c_options){.in_bounds = in_bounds}, 1, true, " ? vyre_load_u32("));
+  assert_false(
+      compare(two_paths, &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .in_bounds = in_bounds}, 1, true, "if ("));
+  assert_true(compare(two_paths, &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .in_bounds = in_bounds}, 1, true,
+                      " ? vyre_load_u32("));
   free(in_bounds);
 }
 
@@ -134,7 +136,7 @@ TEST(copies_from_in_bounds_buffers_are_not_checked)
   in_bounds[vyre_c_buffer_row(module, (vyre_row){vyre_module_view(module)->first[0]}, 0).id] = 1;
   vyre_module_destroy(module);
   assert_true(compare(copied, NULL, 2, true, "x_n"));
-  assert_false(compare(copied, &(vyre_c_options){.in_bounds = in_bounds}, 2, true, "x_n"));
+  assert_false(compare(copied, &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .in_bounds = in_bounds}, 2, true, "x_n"));
   free(in_bounds);
 }
 

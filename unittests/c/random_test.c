@@ -27,7 +27,7 @@ check_program(void *library, const vyre_module *module, uint32_t program, uint64
   random_program_fill(&wanted, seed);
   vyre_dispatch dispatch = {.program = {program}, .groups = {RANDOM_GROUPS, 1, 1}, .bindings = bindings};
   dispatch.binding_count = random_program_bind(module, program, seed, unbound, &wanted, bindings);
-  const vyre_interp_options options = {.steps = 1u << 20, .subgroup = subgroup};
+  const vyre_interp_options options = {.struct_size = sizeof options, .steps = 1u << 20, .subgroup = subgroup};
   vyre_status status = vyre_interp_run(module, &dispatch, &options, NULL);
   random_program_fill(&got, seed);
   dispatch.binding_count = random_program_bind(module, program, seed, unbound, &got, bindings);
@@ -78,7 +78,7 @@ TEST(random_programs_compute_the_same_as_the_interpreter)
   assert_ok(vyre_module_create(NULL, 0, &module), "module");
   for (uint32_t batch = 0; compared < runs; batch++) {
     const uint64_t first = seed + (uint64_t)batch * BATCH;
-    const vyre_c_options options = {.subgroup = 1u << batch % 4};
+    const vyre_c_options options = {.struct_size = sizeof options, .subgroup = 1u << batch % 4};
     vyre_bytes text = {0};
     vyre_module_clear(module);
     compared += build_batch(module, first, BATCH);

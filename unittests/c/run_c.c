@@ -105,7 +105,7 @@ void
 print_program(const vyre_module *module, uint32_t program)
 {
   vyre_bytes text = {0};
-  const vyre_text_options options = {.program = program, .rows = true};
+  const vyre_text_options options = {.struct_size = sizeof options, .program = program, .rows = true};
   if (!vyre_text_print(module, &options, &text))
     print_error("%s\n", text.data);
   vyre_bytes_free(&text);

@@ -21,7 +21,7 @@ append_remark(void *user, const char *text)
 static vyre_target *
 open_with_folder(void)
 {
-  const vyre_target_options options = {.cache = folder, .remark = append_remark};
+  const vyre_target_options options = {.struct_size = sizeof options, .cache = folder, .remark = append_remark};
   remarks[0] = '\0';
   return test_open(&options);
 }

@@ -137,7 +137,8 @@ static vyre_status
 open_use_close(void)
 {
   const vyre_allocator allocator = test_allocator(&memory, 0);
-  const vyre_target_options options = {.library = test_file(SIMULATOR), .cache = folder, .timeout = 60, .statistics = looks};
+  const vyre_target_options options = {
+      .struct_size = sizeof options, .library = test_file(SIMULATOR), .cache = folder, .timeout = 60, .statistics = looks};
   vyre_target *target;
   char command[100];
   snprintf(command, sizeof command, "rm -rf %s", folder); /* empties the cache, so that kernels are compiled */

@@ -14,7 +14,7 @@ static const vyre_target_ops *const ops = &vyre_target_cuda;
 static vyre_status
 open_and_close(const char *library, const char *device)
 {
-  const vyre_target_options options = {.library = library, .device = device};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = library, .device = device};
   vyre_target *target;
   VYRE_TRY(ops->open(&options, NULL, &target));
   return ops->close(target);
@@ -40,7 +40,7 @@ count_device(void *user, const vyre_device_info *info)
 
 TEST(devices_are_listed_and_opened_by_index_kind_or_name)
 {
-  const vyre_target_options options = {.library = test_file(SIMULATOR)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR)};
   uint32_t count = 0;
   setenv("VYRE_CUDA_SIM_DEVICES", "3", 1);
   test_ok(ops->list(&options, count_device, &count));
@@ -56,7 +56,7 @@ TEST(devices_are_listed_and_opened_by_index_kind_or_name)
 /* The options name no library, because the simulator is in the folder of vyre's own libraries. */
 TEST(the_simulator_is_a_device)
 {
-  const vyre_target_options options = {.device = "sim"};
+  const vyre_target_options options = {.struct_size = sizeof options, .device = "sim"};
   vyre_target *target;
   vyre_device_info info;
   test_ok(ops->open(&options, NULL, &target));
@@ -268,7 +268,7 @@ TEST(no_sequence_begins_after_a_loss)
 TEST(a_kernel_that_does_not_end_is_abandoned)
 {
   static _Alignas(4096) _Atomic uint32_t words[1024];
-  const vyre_target_options options = {.timeout = 1};
+  const vyre_target_options options = {.struct_size = sizeof options, .timeout = 1};
   vyre_target *target = test_open(&options);
   vyre_device_buffer bell;
   words[0] = 0;

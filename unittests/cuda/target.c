@@ -140,7 +140,7 @@ test_refused(vyre_status status, const char *word)
 vyre_target *
 test_open(const vyre_target_options *options)
 {
-  vyre_target_options own = options ? *options : (vyre_target_options){0};
+  vyre_target_options own = options ? *options : (vyre_target_options){.struct_size = sizeof(vyre_target_options)};
   const vyre_allocator allocator = test_allocator(&memory, 0);
   vyre_target *target;
   own.library = test_file(SIMULATOR);

@@ -81,7 +81,7 @@ TEST(rejects_invalid_text)
 TEST(defines_are_visible_in_the_shader)
 {
   static const char *const defines[] = {"WIDTH=64", "QUICK"};
-  const vyre_glsl_options options = {.defines = defines, .define_count = 2};
+  const vyre_glsl_options options = {.struct_size = sizeof options, .defines = defines, .define_count = 2};
   static const char text[] = "#version 450\nlayout(local_size_x = WIDTH) in;\n#if !QUICK\n#error slow\n#endif\nvoid main() {}\n";
   assert_int_equal(compile(text, "d.comp", &options), VYRE_CODE_OK);
   assert_int_equal(compile(text, "d.comp", NULL), VYRE_CODE_INPUT);
@@ -112,7 +112,7 @@ TEST(includes_are_found_beside_the_file_and_by_option)
   static const char system[] = "#version 450\n#include <one.glsl>\nvoid main() { one(); }\n";
   assert_int_equal(compile(system, "elsewhere.comp", NULL), VYRE_CODE_INPUT);
   const char *folders[] = {folder};
-  const vyre_glsl_options options = {.include_dirs = folders, .include_dir_count = 1};
+  const vyre_glsl_options options = {.struct_size = sizeof options, .include_dirs = folders, .include_dir_count = 1};
   assert_int_equal(compile(system, "elsewhere.comp", &options), VYRE_CODE_OK);
 
   /* A message about an included file names the included file. */

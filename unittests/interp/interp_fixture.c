@@ -70,6 +70,7 @@ launch_run(launch *l)
 {
   prepared p;
   prepare(l, NULL, &p);
+  l->options.struct_size = sizeof l->options;
   vyre_status status = vyre_interp_run(p.module, &p.dispatch, &l->options, &l->stats);
   vyre_module_destroy(p.module);
   return status;
@@ -78,6 +79,8 @@ launch_run(launch *l)
 void
 launch_without_memory(const launch *l)
 {
+  vyre_interp_options options = l->options;
+  options.struct_size = sizeof options;
   bool good = false;
   for (uint64_t n = 1; !good; n++) {
     test_memory memory;
@@ -87,7 +90,7 @@ launch_without_memory(const launch *l)
     const size_t before = memory.out;
     memory.calls = 0;
     memory.fail_at = n;
-    vyre_status status = vyre_interp_run(p.module, &p.dispatch, &l->options, NULL);
+    vyre_status status = vyre_interp_run(p.module, &p.dispatch, &options, NULL);
     good = memory.calls < n;
     if (good != !status || (status && !strstr(vyre_status_text(status), "memory")))
       fail_msg("allocation %llu: %s", (unsigned long long)n, status ? vyre_status_text(status) : "no error");

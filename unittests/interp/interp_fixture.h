@@ -19,9 +19,9 @@ typedef struct launch {
   bound buffers[6];
   vyre_spec_value specs[4];
   uint32_t spec_count;
-  uint64_t first, count; /* range of workgroups, or 0 for all */
-  vyre_interp_options options;
-  vyre_interp_stats stats; /* out */
+  uint64_t first, count;       /* range of workgroups, or 0 for all */
+  vyre_interp_options options; /* without struct_size, which the functions below set */
+  vyre_interp_stats stats;     /* out */
 } launch;
 
 /* Runs the text, which must be valid, and returns the status of the run. */

@@ -55,8 +55,10 @@ run(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *devic
 {
   vyre_report *report;
   assert_ok(vyre_report_create(NULL, &report));
-  vyre_bytes bytes = run_grown(registry, text, rows, rows_a_program,
-                               &(vyre_pipeline_options){.device = device, .report = report, .no_fuse = seen != NULL});
+  vyre_bytes bytes =
+      run_grown(registry, text, rows, rows_a_program,
+                &(vyre_pipeline_options){
+                    .struct_size = sizeof(vyre_pipeline_options), .device = device, .report = report, .no_fuse = seen != NULL});
   if (out)
     *out = (figures){vyre_report_count(report, "(device)", "sequences"), vyre_report_count(report, "(device)", "kernels launched"),
                      vyre_report_count(report, "(device)", "bytes up"), vyre_report_count(report, "(device)", "bytes down")};
@@ -88,7 +90,9 @@ open_auto(const vyre_target_ops *const *targets, const vyre_target_options *opti
 static vyre_device *
 open_named(void)
 {
-  return open_auto(there, &(vyre_target_options){.device = name, .validate = test_validates()}, much);
+  return open_auto(there,
+                   &(vyre_target_options){.struct_size = sizeof(vyre_target_options), .device = name, .validate = test_validates()},
+                   much);
 }
 
 TEST(small_work_opens_no_device)
@@ -117,7 +121,8 @@ TEST(a_cpu_is_not_chosen_as_device)
 TEST(a_simulator_is_chosen_only_by_its_name)
 {
   static const vyre_target_ops *const simulated[] = {&vyre_target_cuda, NULL};
-  const vyre_target_options by_library = {.library = test_file("lib/libvyre-cuda-sim.so")}, by_name = {.device = "sim"};
+  const vyre_target_options by_library = {.struct_size = sizeof by_library, .library = test_file("lib/libvyre-cuda-sim.so")},
+                            by_name = {.struct_size = sizeof by_name, .device = "sim"};
   vyre_device *device = open_auto(simulated, &by_library, much);
   assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
   assert_true(device->is_tried && !device->ops);

@@ -30,7 +30,8 @@ finish(void **state)
 static vyre_bytes
 run(const char *passes, uint32_t rows_a_program, vyre_device *device)
 {
-  return run_grown(registry, passes, ROWS, rows_a_program, &(vyre_pipeline_options){.device = device});
+  return run_grown(registry, passes, ROWS, rows_a_program,
+                   &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = device});
 }
 
 enum { WAITS, GRAPHS, KERNELS, LAUNCHES, UP, DOWN, FILLED, DEVICE, PINNED, LOADS, LINKS, CAPTURES, INSTANTIATED, COUNTED };
@@ -91,7 +92,7 @@ compare(const passes_text *what, uint32_t rows_a_program)
   enum { TIMES = 4 };
   static const char *const words[TIMES] = {"cold", "recorded", "recorded", "warm"};
   const char *passes = what->text;
-  const vyre_target_options options = {.library = test_file(SIMULATOR), .validate = true};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR), .validate = true};
   vyre_device *device;
   costs c[TIMES];
   sim.clear();

@@ -143,7 +143,8 @@ bytes_up(const vyre_bytes *input, const char *text, vyre_device *device)
   vyre_module *module = new_module();
   assert_ok(vyre_report_create(NULL, &report));
   assert_ok(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
-  assert_ok(run_passes(forms_registry(), text, module, &(vyre_pipeline_options){.report = report, .device = device}));
+  assert_ok(run_passes(forms_registry(), text, module,
+                       &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .report = report, .device = device}));
   const uint64_t bytes = vyre_report_count(report, "(device)", "bytes up");
   vyre_module_destroy(module);
   vyre_report_destroy(report);

@@ -34,7 +34,9 @@ vyre_target_options
 forms_options(const vyre_target_ops *target)
 {
   const bool is_simulated = strcmp(target->name, "cuda") == 0 && !test_on_device(), is_vulkan = strcmp(target->name, "vulkan") == 0;
-  return (vyre_target_options){.device = is_simulated ? "sim" : NULL, .validate = is_simulated || (is_vulkan && test_validates())};
+  return (vyre_target_options){.struct_size = sizeof(vyre_target_options),
+                               .device = is_simulated ? "sim" : NULL,
+                               .validate = is_simulated || (is_vulkan && test_validates())};
 }
 
 void
@@ -99,8 +101,11 @@ run_form(const vyre_bytes *input, const char *text, const form *f, bool counts)
   vyre_report *report;
   assert_ok(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
   assert_ok(vyre_report_create(NULL, &report));
-  const vyre_pipeline_options options = {
-      .verify_each = f && !f->fused, .check_changed = true, .report = report, .device = f ? f->device : NULL};
+  const vyre_pipeline_options options = {.struct_size = sizeof options,
+                                         .verify_each = f && !f->fused,
+                                         .check_changed = true,
+                                         .report = report,
+                                         .device = f ? f->device : NULL};
   vyre_status status = run_passes(registry, text, module, &options);
   if (status)
     assert_ok(vyre_bytes_printf(&out, "%s", vyre_status_text(status)));

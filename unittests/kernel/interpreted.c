@@ -14,7 +14,7 @@ static uint32_t module_count;
 static vyre_status
 open(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
 {
-  vyre_target_options checked = options ? *options : (vyre_target_options){0};
+  vyre_target_options checked = options ? *options : (vyre_target_options){.struct_size = sizeof(vyre_target_options)};
   checked.validate = true;
   return vyre_target_cpu.open(&checked, allocator, out);
 }

@@ -142,7 +142,8 @@ run_with(const char *passes, uint32_t rows, vyre_pipeline_options options)
 static result
 run(const char *passes, uint32_t rows, vyre_device *device, bool no_fuse)
 {
-  result r = run_with(passes, rows, (vyre_pipeline_options){.device = device, .no_fuse = no_fuse});
+  result r = run_with(passes, rows,
+                      (vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = device, .no_fuse = no_fuse});
   vyre_bytes_free(&r.stats);
   return r;
 }
@@ -193,7 +194,7 @@ assert_same_stats(vyre_bytes *a, vyre_bytes *b)
 static vyre_device *
 open_device(void)
 {
-  const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file("unittests/libfake-vulkan.so")};
   vyre_device *device;
   check(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
   return device;
@@ -212,13 +213,16 @@ TEST(a_device_that_is_lost_once_is_opened_again)
     const uint32_t rows = cases[i / 2].rows;
     const bool no_fuse = i % 2;
     lose(0, 0);
-    result whole = run_with(passes, rows, (vyre_pipeline_options){.device = device, .no_fuse = no_fuse});
+    result whole = run_with(
+        passes, rows, (vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = device, .no_fuse = no_fuse});
     assert_as_plain(passes, rows, &whole);
     assert_int_equal(whole.recoveries, 0);
     assert_true(whole.sequences > 0 && whole.waits >= whole.sequences + (rows ? 0 : CHAIN / 8 - 1));
     for (uint32_t at = 0; at < whole.waits; at++) {
       lose(at, 1);
-      result r = run_with(passes, rows, (vyre_pipeline_options){.device = device, .no_fuse = no_fuse});
+      result r =
+          run_with(passes, rows,
+                   (vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = device, .no_fuse = no_fuse});
       assert_as_plain(passes, rows, &r);
       assert_int_equal(r.recoveries, 1);
       assert_int_equal(r.sequences, whole.sequences);
@@ -263,7 +267,8 @@ prefer_the_device(vyre_device *device)
 TEST(passes_run_as_plain_c_after_a_second_loss_of_a_chosen_device)
 {
   static const vyre_target_ops *const targets[] = {&vyre_target_vulkan, NULL};
-  const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = "0", .remark = check_remark};
+  const vyre_target_options options = {
+      .struct_size = sizeof options, .library = test_file("unittests/libfake-vulkan.so"), .device = "0", .remark = check_remark};
   for (uint32_t no_fuse = 0; no_fuse < 2; no_fuse++) {
     vyre_device *device;
     remarks = 0;
@@ -312,8 +317,8 @@ TEST(a_module_with_too_many_rows_runs_in_parts)
   say(&(fake_vulkan_says){0});
   vyre_device *large = open_device();
   for (uint32_t i = 0; i < 3; i++) {
-    result whole = run_with(texts[i], 6000, (vyre_pipeline_options){.device = large});
-    result parts = run_with(texts[i], 6000, (vyre_pipeline_options){.device = small});
+    result whole = run_with(texts[i], 6000, (vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = large});
+    result parts = run_with(texts[i], 6000, (vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = small});
     assert_true(parts.sequences >= 5 * (i ? 1 : whole.sequences));
     if (i == 0)
       assert_same_stats(&whole.stats, &parts.stats);
@@ -342,8 +347,13 @@ TEST(messages_of_a_module_in_parts_are_those_of_the_whole)
   vyre_device *device = open_small_device();
   for (uint32_t i = 0; i < 3; i++) {
     const bool is_observed = i == 2;
-    result plain = run_with(texts[i], 6000, (vyre_pipeline_options){.observe = is_observed ? count_look : NULL});
-    result r = run_with(texts[i], 6000, (vyre_pipeline_options){.device = device, .observe = is_observed ? count_look : NULL});
+    result plain =
+        run_with(texts[i], 6000,
+                 (vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .observe = is_observed ? count_look : NULL});
+    result r =
+        run_with(texts[i], 6000,
+                 (vyre_pipeline_options){
+                     .struct_size = sizeof(vyre_pipeline_options), .device = device, .observe = is_observed ? count_look : NULL});
     assert_true(plain.messages > 0);
     assert_int_equal(r.messages, plain.messages);
     vyre_bytes_free(&r.stats);

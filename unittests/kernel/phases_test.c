@@ -101,9 +101,10 @@ TEST(phases_of_cf_fold_every_op_as_plain_c_does)
   enum { SEEDS = 1500 };
   static const char *const statistics[] = {"rows folded", "operands replaced"};
   vyre_registry *registry = load("cf", NULL);
-  vyre_pipeline_options options[2] = {{.device = NULL}};
+  vyre_pipeline_options options[2] = {{.struct_size = sizeof *options}, {.struct_size = sizeof *options}};
   bool is_folded[VYRE_OP__COUNT] = {false};
-  assert_ok(vyre_device_open(&vyre_target_cpu, &(vyre_target_options){.threads = 1}, NULL, &options[0].device));
+  assert_ok(vyre_device_open(&vyre_target_cpu, &(vyre_target_options){.struct_size = sizeof(vyre_target_options), .threads = 1},
+                             NULL, &options[0].device));
   for (uint32_t seed = 1; seed <= SEEDS; seed++) {
     vyre_module *modules[2] = {foldable(seed), foldable(seed)};
     const vyre_view *v = vyre_module_view(modules[0]);

@@ -15,7 +15,7 @@ struct radv {
 vyre_status
 radv_open(const char *family, uint32_t push_size, radv **out)
 {
-  const vyre_target_options options = {.statistics = true};
+  const vyre_target_options options = {.struct_size = sizeof options, .statistics = true};
   setenv("RADV_FORCE_FAMILY", family, 1);
   setenv("VK_ICD_FILENAMES", RADV_ICD, 1);
   setenv("VK_DRIVER_FILES", RADV_ICD, 1);

@@ -41,7 +41,7 @@ finish(void **state)
 static vyre_device *
 open_device(const char *library)
 {
-  const vyre_target_options options = {.library = test_file("%s", library)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file("%s", library)};
   vyre_device *device;
   check(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
   return device;
@@ -60,7 +60,9 @@ run(const char *passes, uint32_t rows, uint32_t program_rows, vyre_device *devic
     bench_grow(module, program_rows, BENCH_DEEPEST);
   check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
   check(vyre_report_create(NULL, &report));
-  check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device, .report = report}));
+  check(vyre_pipeline_run(
+      pipeline, module,
+      &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = device, .report = report}));
   check(vyre_vir0_write(module, NULL, 0, &bytes));
   *out_sequences = vyre_report_count(report, "(device)", "sequences");
   vyre_report_destroy(report);

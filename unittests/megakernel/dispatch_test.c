@@ -12,7 +12,10 @@ static const way plain = {"plain", 1, false, 0, false};
 static world *
 start(uint32_t slots, uint32_t observables, bool reports_control)
 {
-  world *w = world_with((vyre_mega_options){.slots = slots, .workgroup = 1, .reports_control = reports_control}, observables);
+  world *w = world_with(
+      (vyre_mega_options){
+          .struct_size = sizeof(vyre_mega_options), .slots = slots, .workgroup = 1, .reports_control = reports_control},
+      observables);
   assert_int_equal(vyre_mega_slots(w->mega), slots);
   return w;
 }

@@ -23,7 +23,8 @@ static vyre_mega_tenants *tenants; /* of the live kernel */
 static world *
 start(void)
 {
-  world *w = live_start(VYRE_MEGA_PERSISTENT, SLOTS, (vyre_mega_live_options){.observables = 8});
+  world *w = live_start(VYRE_MEGA_PERSISTENT, SLOTS,
+                        (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .observables = 8});
   ok(vyre_mega_tenants_create(w->live, &tenants));
   return w;
 }

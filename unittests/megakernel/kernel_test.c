@@ -460,6 +460,7 @@ TEST(wrong_handlers_and_sizes_are_refused)
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     vyre_mega *mega;
     const vyre_mega_options options = {
+        .struct_size = sizeof options,
         .program = {.source = functions, .handlers = cases[i].handlers, .handler_count = cases[i].count},
         .slots = cases[i].slots,
         .workgroup = cases[i].workgroup};
@@ -494,9 +495,13 @@ EACH_WAY(items_of_all_priorities_run, with_handlers(VYRE_MEGA_BY_PRIORITY), 50, 
 static world *
 world_of_one_lane(uint32_t observables)
 {
-  return world_with(
-      (vyre_mega_options){.program = with_handlers(VYRE_MEGA_BY_PRIORITY), .slots = 200, .workgroup = 1, .groups = 1, .threads = 1},
-      observables);
+  return world_with((vyre_mega_options){.struct_size = sizeof(vyre_mega_options),
+                                        .program = with_handlers(VYRE_MEGA_BY_PRIORITY),
+                                        .slots = 200,
+                                        .workgroup = 1,
+                                        .groups = 1,
+                                        .threads = 1},
+                    observables);
 }
 
 /* After 16 items of CRITICAL and HIGH, an item of another priority runs. */

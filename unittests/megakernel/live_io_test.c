@@ -59,8 +59,12 @@ make_io(living *l, bool is_plain)
   static vyre_mega_region regions[REGIONS];
   for (uint32_t i = 0; i < REGIONS; i++)
     regions[i] = (vyre_mega_region){l->memory + i * REGION_WORDS, REGION, i * REGION};
-  l->io = (vyre_mega_pump_options){
-      .files = l->files, .file_count = FILES, .regions = regions, .region_count = REGIONS, .is_plain = is_plain};
+  l->io = (vyre_mega_pump_options){.struct_size = sizeof(vyre_mega_pump_options),
+                                   .files = l->files,
+                                   .file_count = FILES,
+                                   .regions = regions,
+                                   .region_count = REGIONS,
+                                   .is_plain = is_plain};
 }
 
 #ifndef MEGA_CPU /* a live kernel cannot interpret handlers */
@@ -111,8 +115,10 @@ start_ring(uint32_t slots, bool is_plain, uint32_t every)
   assert_int_equal(write(l->files[PLAIN], words, sizeof words), sizeof words);
   assert_int_equal(pipe(&l->files[PIPE_OUT]), 0);
   make_io(l, is_plain);
-  vyre_mega_options options = {
-      .program = {.build = VYRE_MEGA_PERSISTENT}, .slots = slots, .recovery = {.remake = remake, .user = l}};
+  vyre_mega_options options = {.struct_size = sizeof options,
+                               .program = {.build = VYRE_MEGA_PERSISTENT},
+                               .slots = slots,
+                               .recovery = {.remake = remake, .user = l}};
 #ifndef MEGA_CPU
   options.program.source = save_text;
   options.program.handlers = &save;
@@ -122,7 +128,11 @@ start_ring(uint32_t slots, bool is_plain, uint32_t every)
   ok(vyre_mega_create(ops, l->w->target, &options, &l->w->mega));
   frail_of(l->w->target)->every = every;
   frail_of(l->w->target)->most = 4;
-  live_go(l->w, (vyre_mega_live_options){.observables = OBSERVABLES, .slice = every ? 8 : 0, .data = l->data, .io = &l->io});
+  live_go(l->w, (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options),
+                                         .observables = OBSERVABLES,
+                                         .slice = every ? 8 : 0,
+                                         .data = l->data,
+                                         .io = &l->io});
   return l;
 }
 
@@ -430,11 +440,16 @@ TEST(regions_outside_the_data_are_refused)
     vyre_mega_live *live;
     static const vyre_mega_region wrong[] = {{NULL, 10, 0}, {NULL, 12, 2}, {NULL, REGION, REGIONS * REGION - 4}};
     vyre_mega *mega;
-    ok(vyre_mega_create(ops, l->w->target, &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS},
-                        &mega));
+    ok(vyre_mega_create(
+        ops, l->w->target,
+        &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS},
+        &mega));
     for (uint32_t i = 0; i < 3; i++) {
-      const vyre_mega_pump_options io = {.regions = &wrong[i], .region_count = 1};
-      refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){.io = &io, .data = l->data}, &live), "region 0 is");
+      const vyre_mega_pump_options io = {.struct_size = sizeof io, .regions = &wrong[i], .region_count = 1};
+      refused(
+          vyre_mega_live_start(
+              mega, &(vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .io = &io, .data = l->data}, &live),
+          "region 0 is");
     }
     ok(vyre_mega_destroy(mega));
   }

@@ -32,7 +32,7 @@ live_go(world *w, vyre_mega_live_options options)
 static inline world *
 live_start(vyre_mega_build build, uint32_t slots, vyre_mega_live_options options)
 {
-  world *w = live_make((vyre_mega_options){.program = {.build = build}, .slots = slots});
+  world *w = live_make((vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .program = {.build = build}, .slots = slots});
   live_go(w, options);
   return w;
 }

@@ -6,13 +6,15 @@
 static world *
 start(uint32_t slots, uint32_t observables)
 {
-  return live_start(VYRE_MEGA_PERSISTENT, slots, (vyre_mega_live_options){.observables = observables});
+  return live_start(VYRE_MEGA_PERSISTENT, slots,
+                    (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .observables = observables});
 }
 
 TEST(each_target_has_its_kind_of_live_kernel)
 {
   for (uint32_t slice = 0; slice < 2; slice++) {
-    world *w = live_start(VYRE_MEGA_PERSISTENT, 16, (vyre_mega_live_options){.slice = slice});
+    world *w = live_start(VYRE_MEGA_PERSISTENT, 16,
+                          (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .slice = slice});
 #ifdef MEGA_CPU
     const vyre_mega_way expected = VYRE_MEGA_SLICED;
 #elif defined(MEGA_CUDA)
@@ -99,7 +101,8 @@ TEST(a_full_ring_is_reported_and_masks_delay_items)
 
 TEST(priorities_have_parts_of_the_ring)
 {
-  world *w = live_start(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 20, (vyre_mega_live_options){0});
+  world *w =
+      live_start(VYRE_MEGA_PERSISTENT_BY_PRIORITY, 20, (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options)});
   vyre_mega_control control;
   bool published;
   live_set(w, VYRE_MEGA_MASKS + 1, 0);
@@ -220,18 +223,26 @@ TEST(kernels_that_cannot_be_live_are_refused)
   world *w = world_make(16, 0);
   vyre_mega *mega;
   vyre_mega_live *live;
-  ok(vyre_mega_create(ops, w->target, &(vyre_mega_options){.slots = 16}, &mega));
-  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){0}, &live), "a persistent build");
+  ok(vyre_mega_create(ops, w->target, &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .slots = 16}, &mega));
+  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options)}, &live),
+          "a persistent build");
   assert_null(live);
   ok(vyre_mega_destroy(mega));
-  ok(vyre_mega_create(ops, w->target, &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT_BY_PRIORITY}, .slots = 4},
+  ok(vyre_mega_create(ops, w->target,
+                      &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options),
+                                           .program = {.build = VYRE_MEGA_PERSISTENT_BY_PRIORITY},
+                                           .slots = 4},
                       &mega));
-  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){0}, &live), "4 slots");
+  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options)}, &live), "4 slots");
   ok(vyre_mega_destroy(mega));
 #ifdef MEGA_CPU
   ok(vyre_mega_create(ops, w->target,
-                      &(vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT, .has_data = true}, .slots = 16}, &mega));
-  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){0}, &live), "vyre-megac");
+                      &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options),
+                                           .program = {.build = VYRE_MEGA_PERSISTENT, .has_data = true},
+                                           .slots = 16},
+                      &mega));
+  refused(vyre_mega_live_start(mega, &(vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options)}, &live),
+          "vyre-megac");
   ok(vyre_mega_destroy(mega));
 #endif
   world_free(w);
@@ -279,7 +290,9 @@ is_right(const vyre_mega_slot *slot, const vyre_mega_item *item)
 static void
 many(vyre_mega_build build, uint32_t slice, uint32_t items)
 {
-  world *w = live_start(build, amounts().slots, (vyre_mega_live_options){.observables = items, .slice = slice});
+  world *w =
+      live_start(build, amounts().slots,
+                 (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .observables = items, .slice = slice});
   vyre_mega_control control;
   live_lift_quotas(w);
   live_publish_all((live_publisher){.w = w, .items = items, .item = item_of, .is_awaited = is_awaited, .is_right = is_right},

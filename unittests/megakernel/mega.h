@@ -91,7 +91,7 @@ device_open(void)
 {
   char cache[PATH_MAX];
   snprintf(cache, sizeof cache, "%s", test_file("unittests/mega-cache"));
-  const vyre_target_options options = {.library = test_library(MEGA_LIBRARY), .cache = cache};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_library(MEGA_LIBRARY), .cache = cache};
   return device ? VYRE_OK : MEGA_TARGET.open(&options, NULL, &device);
 }
 
@@ -202,7 +202,8 @@ mega_optimize(void *user, vyre_module *module)
     status = vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline);
   const uint32_t rows = vyre_module_view(module)->rows;
   if (!status)
-    status = vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.verify_each = true});
+    status = vyre_pipeline_run(pipeline, module,
+                               &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .verify_each = true});
   assert_true(status || vyre_module_view(module)->rows < rows);
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
@@ -213,8 +214,12 @@ mega_optimize(void *user, vyre_module *module)
 static inline world *
 world_in_way(const way *how, vyre_mega_program program, uint32_t slots, uint32_t observables)
 {
-  vyre_mega_options options = {
-      .program = program, .slots = slots, .workgroup = how->workgroup, .is_alone = how->is_alone, .subgroup = how->subgroup};
+  vyre_mega_options options = {.struct_size = sizeof options,
+                               .program = program,
+                               .slots = slots,
+                               .workgroup = how->workgroup,
+                               .is_alone = how->is_alone,
+                               .subgroup = how->subgroup};
 #ifdef MEGA_PASSES
   options.optimize = how->is_optimized ? mega_optimize : NULL;
 #endif

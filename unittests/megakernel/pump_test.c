@@ -437,14 +437,15 @@ threads_may_publish_requests(void **state)
 
 TEST(the_pump_works_without_liburing)
 {
-  bench *b = make(&(vyre_mega_pump_options){.library = "libvyre-has-none.so"});
+  bench *b = make(&(vyre_mega_pump_options){.struct_size = sizeof(vyre_mega_pump_options), .library = "libvyre-has-none.so"});
   publish(b, 0, READ(PLAIN, 0, 0, 10));
   ends_with(b, 0, 10);
   finish(b);
   assert_false(b->stats.is_uring);
   destroy(b);
   vyre_mega_pump *pump;
-  vyre_status status = vyre_mega_pump_start(NULL, 32, &(vyre_mega_pump_options){0}, &pump);
+  vyre_status status =
+      vyre_mega_pump_start(NULL, 32, &(vyre_mega_pump_options){.struct_size = sizeof(vyre_mega_pump_options)}, &pump);
   assert_non_null(strstr(vyre_status_text(status), "no IO queue"));
   vyre_status_free(status);
   assert_null(pump);
@@ -457,8 +458,10 @@ TEST(the_pump_works_without_liburing)
   TEST_OF(test, plain);    \
   TEST_OF(test, plain_in_parts)
 
-static vyre_mega_pump_options by_uring, in_parts = {.part = 1000}, plain = {.is_plain = true},
-                                        plain_in_parts = {.is_plain = true, .part = 1000};
+static vyre_mega_pump_options by_uring = {.struct_size = sizeof by_uring},
+                              in_parts = {.struct_size = sizeof in_parts, .part = 1000},
+                              plain = {.struct_size = sizeof plain, .is_plain = true},
+                              plain_in_parts = {.struct_size = sizeof plain_in_parts, .is_plain = true, .part = 1000};
 EACH_WAY(files_are_read_and_written);
 EACH_WAY(a_read_at_the_end_of_a_file_is_short);
 EACH_WAY(short_reads_are_continued);

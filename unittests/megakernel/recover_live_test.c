@@ -9,14 +9,15 @@ enum { SLOTS = 16 };
 static world *
 start(void)
 {
-  return live_make((vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS});
+  return live_make(
+      (vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .program = {.build = VYRE_MEGA_PERSISTENT}, .slots = SLOTS});
 }
 
 /* Starts the kernel in slices on all targets, because a MAPPED kernel is one launch. */
 static frail *
 go_live(world *w, uint32_t observables)
 {
-  live_go(w, (vyre_mega_live_options){.observables = observables, .slice = 8});
+  live_go(w, (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .observables = observables, .slice = 8});
   return frail_of(w->target);
 }
 

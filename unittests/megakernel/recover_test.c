@@ -18,7 +18,7 @@ enum { IMAGES = 660 + 64 * 16 + 1028 + 2048 };
 static world *
 start_with(vyre_mega_recovery recovery)
 {
-  world *w = world_with((vyre_mega_options){.slots = 16, .recovery = recovery}, 5);
+  world *w = world_with((vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .slots = 16, .recovery = recovery}, 5);
   for (uint32_t i = 0; i < 5; i++)
     put(w, i, ITEM(.op = 2, .args = {i + 1, 160 + i}));
   return w;
@@ -266,7 +266,7 @@ TEST(the_data_buffer_is_remade_by_its_owner)
     remaker r = {0};
     vyre_mega_row row = {0};
     uint32_t value;
-    vyre_mega_options options = {.program = program, .slots = 16};
+    vyre_mega_options options = {.struct_size = sizeof options, .program = program, .slots = 16};
     options.recovery = (vyre_mega_recovery){.remake = has_remaker ? remake_data : NULL, .user = &r};
     world *w = r.w = world_with(options, 5);
     put(w, 3, ITEM(.op = 8, .args = {1, 2}));
@@ -356,7 +356,7 @@ TEST(a_mirror_notices_a_loss_in_another_dispatch)
 TEST(megakernels_notice_a_loss_in_another_one)
 {
   remaker r = {0};
-  const vyre_mega_options options = {.slots = 16, .recovery = {.remake = remake_rows, .user = &r}};
+  const vyre_mega_options options = {.struct_size = sizeof options, .slots = 16, .recovery = {.remake = remake_rows, .user = &r}};
   world *w = r.w = start_with(options.recovery);
   vyre_mega *all[4] = {w->mega};
   vyre_mega_mirror *mirrors[2];
@@ -421,13 +421,15 @@ TEST(a_loss_that_the_driver_reports_is_recovered)
   world *w = start();
   vyre_target *target;
   vyre_mega *mega, *other;
-  const vyre_target_options options = {.library = test_file("%s", LOSING)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file("%s", LOSING)};
   void *library = dlopen(options.library, RTLD_NOW | RTLD_LOCAL);
   const vyre_mega_input input = input_of(w);
   assert_non_null(library);
   ok(MEGA_TARGET.open(&options, NULL, &target));
-  ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.slots = w->slots}, &mega));
-  ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.slots = w->slots}, &other));
+  ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .slots = w->slots},
+                      &mega));
+  ok(vyre_mega_create(&MEGA_TARGET, target, &(vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .slots = w->slots},
+                      &other));
   lose(library);
   for (uint32_t i = 0; i < 4; i++) { /* the fourth dispatch is of the other megakernel, which recovers, too */
     ok(vyre_mega_dispatch(i < 3 ? mega : other, &input, &w->output, &w->stats));

@@ -61,14 +61,15 @@ is_right(const vyre_mega_slot *slot, const vyre_mega_item *item)
 TEST(every_item_is_done_once_or_a_fault)
 {
   const amount a = amounts();
-  world *w = live_make((vyre_mega_options){.program = {.build = VYRE_MEGA_PERSISTENT_BY_PRIORITY}, .slots = a.slots});
+  world *w = live_make((vyre_mega_options){
+      .struct_size = sizeof(vyre_mega_options), .program = {.build = VYRE_MEGA_PERSISTENT_BY_PRIORITY}, .slots = a.slots});
   frail *f = frail_of(w->target);
   vyre_mega_control control;
   uint32_t done = 0;
   f->every = a.every;
   f->most = a.most;
   f->claims = f->damages = 10;
-  live_go(w, (vyre_mega_live_options){.observables = items, .slice = 16});
+  live_go(w, (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .observables = items, .slice = 16});
   live_lift_quotas(w);
   const uint32_t published =
       live_publish_all(/* the first thread stops early */
@@ -100,13 +101,17 @@ enum { EACH = 8, RING = 320 /* 64 slots of each priority */, LANES = 4 };
 static world *
 hold(uint32_t observables)
 {
-  vyre_mega_options options = {.program = {.build = VYRE_MEGA_PERSISTENT_BY_PRIORITY}, .slots = RING, .groups = 1, .threads = 1};
+  vyre_mega_options options = {.struct_size = sizeof options,
+                               .program = {.build = VYRE_MEGA_PERSISTENT_BY_PRIORITY},
+                               .slots = RING,
+                               .groups = 1,
+                               .threads = 1};
 #ifndef MEGA_CPU
   options.workgroup = LANES;
 #endif
   world *w = live_make(options);
   frail_of(w->target)->is_held = true;
-  live_go(w, (vyre_mega_live_options){.observables = observables, .slice = 64});
+  live_go(w, (vyre_mega_live_options){.struct_size = sizeof(vyre_mega_live_options), .observables = observables, .slice = 64});
   return w;
 }
 

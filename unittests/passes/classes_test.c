@@ -169,7 +169,7 @@ free_report(void **state)
 static void
 run_over(const vyre_registry *registry, const char *text, vyre_module *module, uint32_t seed)
 {
-  const vyre_pipeline_options options = {.check_changed = true, .report = report};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .check_changed = true, .report = report};
   vyre_pipeline *pipeline;
   assert_ok(vyre_module_seal(module, NULL), "seal", seed);
   assert_ok(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline), text, seed);

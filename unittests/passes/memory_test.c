@@ -121,9 +121,10 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
   assert_null(vyre_module_seal(module, NULL));
   requests = 0;
   fail_at = n;
-  vyre_pipeline_options options = {.device = NULL};
+  vyre_pipeline_options options = {.struct_size = sizeof options, .device = NULL};
   if (phases)
-    assert_null(vyre_device_open(&vyre_target_cpu, &(vyre_target_options){.threads = 1}, &allocator, &options.device));
+    assert_null(vyre_device_open(&vyre_target_cpu, &(vyre_target_options){.struct_size = sizeof(vyre_target_options), .threads = 1},
+                                 &allocator, &options.device));
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
   const bool failed = requests >= n;
   if (failed && (vyre_status_code(status) != VYRE_CODE_INPUT || !strstr(vyre_status_text(status), "memory")))

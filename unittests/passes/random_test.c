@@ -65,7 +65,8 @@ static void
 check_pipeline(const vyre_module *before, const memory *wanted, bool defined, const vyre_pipeline *pipeline, const char *text,
                uint32_t seed, vyre_report *report, uint64_t *removed)
 {
-  const vyre_pipeline_options options = {.verify_each = true, .check_changed = true, .report = report};
+  const vyre_pipeline_options options = {
+      .struct_size = sizeof options, .verify_each = true, .check_changed = true, .report = report};
   vyre_module *after;
   memory got;
   assert_ok(vyre_module_clone(before, &after), text, seed);

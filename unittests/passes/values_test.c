@@ -142,7 +142,7 @@ run_watched(const vyre_module *module, uint32_t seed, const char *what, seen *ou
       bindings[k] = (vyre_binding){bindings[k].buffer, out, sizeof(*out), 0};
   const vyre_dispatch dispatch = {
       .program = {v->first[0]}, .groups = {RANDOM_GROUPS, 1, 1}, .bindings = bindings, .binding_count = count};
-  const vyre_interp_options options = {.steps = 1u << 20, .subgroup = 1u << (seed >> 1) % 4};
+  const vyre_interp_options options = {.struct_size = sizeof options, .steps = 1u << 20, .subgroup = 1u << (seed >> 1) % 4};
   assert_ok(vyre_interp_run(watched, &dispatch, &options, NULL), what, seed);
   vyre_module_destroy(watched);
 }

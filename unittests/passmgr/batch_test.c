@@ -121,7 +121,8 @@ bytes_of(const vyre_module *module)
 {
   vyre_bytes bytes = {0};
   assert_null(vyre_vir0_write(module, NULL, 0, &bytes));
-  assert_null(vyre_text_print(module, &(vyre_text_options){.lines = true, .rows = true}, &bytes));
+  assert_null(
+      vyre_text_print(module, &(vyre_text_options){.struct_size = sizeof(vyre_text_options), .lines = true, .rows = true}, &bytes));
   return bytes;
 }
 

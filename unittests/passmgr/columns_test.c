@@ -160,7 +160,7 @@ run_with(vyre_plugin_query query, const char *text, const vyre_pipeline_options 
   return status;
 }
 
-static const vyre_pipeline_options checked = {.verify_each = true, .check_changed = true};
+static const vyre_pipeline_options checked = {.struct_size = sizeof checked, .verify_each = true, .check_changed = true};
 
 static void
 runs(const char *text, const char *expected)
@@ -215,7 +215,8 @@ TEST(unfilled_cells_are_poisoned)
 
 TEST(dropped_columns_are_poisoned)
 {
-  const vyre_pipeline_options unverified = {.check_changed = true}; /* verification would reuse the memory of columns */
+  const vyre_pipeline_options unverified = {.struct_size = sizeof unverified,
+                                            .check_changed = true}; /* verification would reuse the memory of columns */
   assert_null(run_with(vyre_plugin_query_v1, "user,look", &unverified));
   assert_int_equal(seen, 1);
   assert_null(run_with(vyre_plugin_query_v1, "user,change,look", &unverified));

@@ -209,7 +209,7 @@ static void
 fails_with(void (*what)(vyre_pass_ctx *ctx, vyre_module *module), const char *message, bool verify_each)
 {
   static const char start[] = "plugin 't' pass 't.do' (t.so) made an invalid call of its host: ";
-  const vyre_pipeline_options options = {.verify_each = verify_each};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .verify_each = verify_each};
   vyre_module *module = parse(text);
   act = what;
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
@@ -389,7 +389,7 @@ act_clone_with_literal(vyre_pass_ctx *ctx, vyre_module *m)
 static void
 succeeds_with(void (*what)(vyre_pass_ctx *ctx, vyre_module *module))
 {
-  const vyre_pipeline_options options = {.verify_each = true};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .verify_each = true};
   vyre_module *module = parse(text);
   act = what;
   assert_ok(vyre_pipeline_run(pipeline, module, &options));
@@ -495,7 +495,7 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
 
 TEST(random_calls_end_in_a_status)
 {
-  const vyre_pipeline_options options = {.verify_each = true};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .verify_each = true};
   vyre_module *module = parse(text);
   uint32_t failed = 0;
   act = act_randomly;

@@ -216,9 +216,9 @@ TEST(a_struct_of_another_size_is_checked)
   vyre_bytes out = optimize(&newer.options);
   vyre_bytes_free(&out);
   newer.added[9] = 1;
-  assert_refused(&newer.options, shader, VYRE_CODE_USAGE, "an option after the");
+  assert_refused(&newer.options, shader, VYRE_CODE_USAGE, "an option of vyre_optimize_options after the");
   newer.options.struct_size = SIZE_MAX; /* reads no farther than a plausible struct */
-  assert_refused(&newer.options, shader, VYRE_CODE_USAGE, "an option after the");
+  assert_refused(&newer.options, shader, VYRE_CODE_USAGE, "an option of vyre_optimize_options after the");
 }
 
 typedef struct messages {

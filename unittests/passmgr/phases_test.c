@@ -234,9 +234,9 @@ run_over(const char *text, uint32_t threads, vyre_report **out_report)
 {
   vyre_registry *registry = registry_with(query, "t.so", VYRE_ORIGIN_OUTSIDE);
   vyre_module *module = parse(text);
-  const vyre_target_options so_many = {.threads = threads};
+  const vyre_target_options so_many = {.struct_size = sizeof so_many, .threads = threads};
   assert_ok(vyre_report_create(NULL, out_report));
-  vyre_pipeline_options options = {.verify_each = true, .report = *out_report};
+  vyre_pipeline_options options = {.struct_size = sizeof options, .verify_each = true, .report = *out_report};
   assert_ok(vyre_device_open(&vyre_target_cpu, &so_many, NULL, &options.device));
   vyre_status status = run_passes(registry, "t.touch", module, &options);
   assert_ok(vyre_device_close(options.device));

@@ -316,7 +316,7 @@ RUNNER_TEST(passes_run_in_the_order_of_a_model)
 
 RUNNER_TEST(fixpoint_reports_a_change_in_its_last_round)
 {
-  const vyre_pipeline_options options = {.diagnostics = {emit, NULL}};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .diagnostics = {emit, NULL}};
   changes = 100;
   assert_null(run_text("fixpoint<3>(a,b)", &options));
   assert_string_equal(ran, "ababab");
@@ -348,7 +348,7 @@ RUNNER_TEST(errors_of_passes_are_reported)
 
 RUNNER_TEST(an_unreported_change_is_found)
 {
-  const vyre_pipeline_options checked = {.check_changed = true};
+  const vyre_pipeline_options checked = {.struct_size = sizeof checked, .check_changed = true};
   fails_with("lie", &checked,
              "pass 'lie' (t.so) reported that it changed nothing, but it changed the module\n  in pass 'lie', run 1 of the "
              "pipeline" VYRE_PASS_FIX);
@@ -363,7 +363,7 @@ RUNNER_TEST(runs_rounds_and_counters_are_reported)
 {
   vyre_report *report;
   assert_null(vyre_report_create(NULL, &report));
-  const vyre_pipeline_options options = {.report = report};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .report = report};
   changes = 3;
   assert_null(run_text("repeat<5>(a),fixpoint(b)", &options));
   assert_null(run_text("a", &options));
@@ -441,7 +441,7 @@ run_with_failure(test_memory *memory, uint64_t fail_at, bool reported)
     vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &builder);
     status = vyre_module_status(module);
   }
-  const vyre_pipeline_options options = {.report = report, .observe = observe_nothing};
+  const vyre_pipeline_options options = {.struct_size = sizeof options, .report = report, .observe = observe_nothing};
   if (!status)
     status = vyre_pipeline_run(pipeline, module, &options);
   const bool success = !status;

@@ -20,7 +20,7 @@ static void
 print_program(const vyre_module *module, uint32_t program, const vyre_bytes *ptx)
 {
   vyre_bytes text = {0};
-  const vyre_text_options options = {.program = program, .rows = true};
+  const vyre_text_options options = {.struct_size = sizeof options, .program = program, .rows = true};
   if (!vyre_text_print(module, &options, &text))
     fprintf(stderr, "%s\n", text.data);
   if (getenv("VYRE_TEST_KEEP"))
@@ -64,7 +64,7 @@ check_run(const ptx_program *ptx, const vyre_module *module, uint32_t program, u
   dispatch.binding_count = random_program_bind(module, program, seed, unbound, got, bindings);
   if (ptx)
     return run_ptx(ptx, module, &dispatch, seed, seed % 3 != 0, what);
-  const vyre_interp_options options = {.steps = 1u << 20, .report_undefined = relaxed};
+  const vyre_interp_options options = {.struct_size = sizeof options, .steps = 1u << 20, .report_undefined = relaxed};
   vyre_status status = vyre_interp_run(module, &dispatch, &options, NULL);
   const uint32_t fault = status != NULL;
   vyre_status_free(status);

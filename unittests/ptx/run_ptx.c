@@ -26,7 +26,8 @@ void
 write_ptx(const vyre_module *module, uint32_t program, uint32_t sm, vyre_bytes *out)
 {
   const uint32_t most = run_by_driver() ? driver_architecture() : sm;
-  const vyre_ptx_options options = {.sm = sm < most ? sm : most, .open_descriptors = has_tables(sm) ? 0 : OPEN_DESCRIPTORS};
+  const vyre_ptx_options options = {
+      .struct_size = sizeof options, .sm = sm < most ? sm : most, .open_descriptors = has_tables(sm) ? 0 : OPEN_DESCRIPTORS};
   assert_ok(vyre_ptx_write(module, (vyre_row){program}, &options, out), "PTX");
 }
 

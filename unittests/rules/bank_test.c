@@ -345,7 +345,7 @@ static uint64_t
 run_module(bench *b)
 {
   const bool expand = rules_used_by(b->rule) == RULES_FOR_EXPAND;
-  const vyre_pipeline_options no_options = {.verify_each = true, .check_changed = true};
+  const vyre_pipeline_options no_options = {.struct_size = sizeof no_options, .verify_each = true, .check_changed = true};
   vyre_pipeline_options options = no_options;
   vyre_verify_errors errors = {0};
   vyre_report *report;

@@ -157,7 +157,7 @@ TEST(accesses_in_bounds_have_no_guards)
     for (uint32_t row = v->first[v->first[0]]; row; row = v->next[row])
       if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
         in_bounds[row] = count++ < declared;
-    const vyre_spirv_options options = {.in_bounds = in_bounds};
+    const vyre_spirv_options options = {.struct_size = sizeof options, .in_bounds = in_bounds};
     export_must(vyre_spirv_write(c.module, 0, &options, &c.code));
     export_validate(&c.code);
     assert_int_equal(export_count(&c, SpvOpArrayLength), 2 - declared);

@@ -88,7 +88,8 @@ run_over(export_case *c, const export_memory *memory)
   static export_memory expected;
   export_must(vyre_module_seal(c->module, NULL));
   c->program.id = vyre_module_view(c->module)->first[0];
-  const vyre_interp_options options = {.steps = 1u << 14, .check_races = true, .report_undefined = is_relaxed(c)};
+  const vyre_interp_options options = {
+      .struct_size = sizeof options, .steps = 1u << 14, .check_races = true, .report_undefined = is_relaxed(c)};
   vyre_status status = export_interpret(c, memory, &expected, options);
   while (status && c->groups > 1) {
     c->groups--; /* the workgroups may race with each other */

@@ -225,7 +225,7 @@ is_valid(const vyre_bytes *code)
 static void
 write_through_glsl(export_case *c)
 {
-  const vyre_cross_options cross = {.language = VYRE_CROSS_GLSL};
+  const vyre_cross_options cross = {.struct_size = sizeof cross, .language = VYRE_CROSS_GLSL};
   vyre_bytes words = {0}, text = {0};
   export_must(vyre_spirv_write(c->module, 0, NULL, &words));
   vyre_status status = vyre_cross_write(words.data, words.size, "exported", &cross, &text);
@@ -255,7 +255,8 @@ export_write(export_case *c)
 #ifdef EXPORT_THROUGH_GLSL
   write_through_glsl(c);
 #else
-  const vyre_spirv_options options = {.float_controls = c->not_on_device ? 0 : export_device()->float_controls};
+  const vyre_spirv_options options = {.struct_size = sizeof options,
+                                      .float_controls = c->not_on_device ? 0 : export_device()->float_controls};
   export_must(vyre_spirv_write(c->module, 0, &options, &c->code));
   export_validate(&c->code);
   /* a second write gives the same bytes */
@@ -492,7 +493,7 @@ interpret_flushed(const export_case *c, const export_memory *in, export_memory *
   uint32_t *mode = (uint32_t *)(uintptr_t)&vyre_module_view(c->module)->imm[c->program.id];
   const uint32_t own = *mode;
   *mode |= VYRE_PROGRAM_FLUSH_16 | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_FLUSH_64;
-  export_must(export_interpret(c, in, out, (vyre_interp_options){0}));
+  export_must(export_interpret(c, in, out, (vyre_interp_options){.struct_size = sizeof(vyre_interp_options)}));
   *mode = own;
 }
 
@@ -522,7 +523,8 @@ round_trip(const export_case *c, const export_memory *in, const export_memory *e
   bool defined = export_is_direct() && !c->has_domain && !(vyre_module_view(c->module)->imm[c->program.id] & VYRE_PROGRAM_RELAXED);
   for (uint32_t i = 0; i < c->stores; i++)
     defined = defined && c->slots[i].tolerance != UINT32_MAX;
-  export_must(export_interpret(&again, in, &found, (vyre_interp_options){.report_undefined = defined}));
+  export_must(export_interpret(&again, in, &found,
+                               (vyre_interp_options){.struct_size = sizeof(vyre_interp_options), .report_undefined = defined}));
   compare(c, "read back", expected, NULL, &found);
   export_must(vyre_spirv_write(again.module, 0, NULL, &again.code));
   export_validate(&again.code);
@@ -569,6 +571,6 @@ export_run(export_case *c, const uint32_t *words)
   export_write(c);
   if (!c->code.size)
     return;
-  export_must(export_interpret(c, &in, &expected, (vyre_interp_options){0}));
+  export_must(export_interpret(c, &in, &expected, (vyre_interp_options){.struct_size = sizeof(vyre_interp_options)}));
   export_run_everywhere(c, &in, &expected);
 }

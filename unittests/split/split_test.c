@@ -88,7 +88,8 @@ run_program(const vyre_module *module, uint64_t seed, uint32_t unbound, const vy
   const vyre_view *v = vyre_module_view(module);
   vyre_binding bindings[RANDOM_BINDINGS];
   vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {RANDOM_GROUPS, 1, 1}, .bindings = bindings};
-  const vyre_interp_options options = {.steps = 1u << 20, .subgroup = 1u << (seed >> 1) % 4, .check_races = true};
+  const vyre_interp_options options = {
+      .struct_size = sizeof options, .steps = 1u << 20, .subgroup = 1u << (seed >> 1) % 4, .check_races = true};
   dispatch.binding_count = random_program_bind(module, v->first[0], seed, unbound, memory, bindings);
   for (uint32_t i = 0; segments && i < dispatch.binding_count; i++) {
     const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)module, bindings[i].buffer);

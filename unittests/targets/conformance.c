@@ -195,7 +195,8 @@ static void
 run_job(void **state)
 {
   const job *j = *state;
-  const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY), .validate = test_validates(), .threads = 3};
+  const vyre_target_options options = {
+      .struct_size = sizeof options, .library = test_library(CONFORM_LIBRARY), .validate = test_validates(), .threads = 3};
   shared.ops = &CONFORM_TARGET;
   if (!shared.target)
     assert_ok(shared.ops->open(&options, NULL, &shared.target));

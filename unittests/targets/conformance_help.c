@@ -57,7 +57,7 @@ vyre_target *
 open_another(const conform *c)
 {
   vyre_target *target;
-  const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_library(CONFORM_LIBRARY)};
   assert_ok(c->ops->open(&options, NULL, &target));
   return target;
 }
@@ -216,8 +216,8 @@ describe_kernel(const conform *c, const char *name, conform_desc *out)
     out->module = load_module(programs[i].file);
     snprintf(out->entry, sizeof out->entry, "the_%s", name); /* some names are instructions */
     out->desc.entry = out->entry;
-    assert_ok(vyre_ptx_write(out->module, (vyre_row){program_row(out->module, name)}, &(vyre_ptx_options){.name = out->entry},
-                             &out->words));
+    assert_ok(vyre_ptx_write(out->module, (vyre_row){program_row(out->module, name)},
+                             &(vyre_ptx_options){.struct_size = sizeof(vyre_ptx_options), .name = out->entry}, &out->words));
     out->desc.code = out->words.data;
     out->desc.size = out->words.size;
     return;

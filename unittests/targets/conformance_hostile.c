@@ -272,7 +272,7 @@ run_worker(void *user)
       w->c->info.kind == VYRE_DEVICE_CPU ? 3 : 1; /* a GPU's driver opens devices slowly, and one after the other */
   for (uint32_t turn = 0; turn < turns; turn++) {
     vyre_target *target = NULL;
-    const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
+    const vyre_target_options options = {.struct_size = sizeof options, .library = test_library(CONFORM_LIBRARY)};
     vyre_status status = ops->open(&options, NULL, &target);
     if (!status)
       status = work_on(ops, target, w);

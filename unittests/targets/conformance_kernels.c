@@ -247,7 +247,8 @@ static void
 looks_at_kernels(const conform *c)
 {
   const uint32_t words[4] = {1, 2, 3, 4};
-  const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY), .validate = test_validates(), .statistics = true};
+  const vyre_target_options options = {
+      .struct_size = sizeof options, .library = test_library(CONFORM_LIBRARY), .validate = test_validates(), .statistics = true};
   conform looking = *c;
   vyre_kernel kernel, others[2];
   conform_desc d;

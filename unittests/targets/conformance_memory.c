@@ -164,7 +164,7 @@ CONFORM(close_frees_everything, 0)
   vyre_device_buffer buffer, set;
   vyre_ticket ticket;
   vyre_target *target;
-  const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_library(CONFORM_LIBRARY)};
   assert_ok(c->ops->open(&options, &allocator, &target));
   assert_true(bytes_out != 0);
   assert_ok(c->ops->allocate(target, 100, &buffer));

@@ -18,7 +18,7 @@ enum { GROUPS = 100000 };
 static vyre_target *
 open_with(uint32_t threads)
 {
-  const vyre_target_options options = {.threads = threads};
+  const vyre_target_options options = {.struct_size = sizeof options, .threads = threads};
   vyre_target *target;
   assert_ok(ops->open(&options, NULL, &target));
   return target;
@@ -272,7 +272,7 @@ linger(const vyre_c_dispatch *d)
 /* The target checks the time after each step, so the second step does not begin. */
 TEST(a_sequence_ends_at_its_timeout)
 {
-  const vyre_target_options options = {.threads = 1, .timeout = 1};
+  const vyre_target_options options = {.struct_size = sizeof options, .threads = 1, .timeout = 1};
   const vyre_kernel_function function = {linger, true};
   const vyre_kernel_desc desc = {
       .label = "slow", .form = VYRE_KERNEL_C, .code = &function, .size = sizeof function, .workgroup = {1, 1, 1}};
@@ -292,12 +292,14 @@ TEST(open_checks_its_options)
 {
   vyre_device_info info;
   vyre_target *target;
-  const vyre_target_options good[] = {{.device = "0"}, {.device = "cpu"}, {.device = ""}, {.device = "2 threads", .threads = 2}};
+  vyre_target_options good[] = {{.device = "0"}, {.device = "cpu"}, {.device = ""}, {.device = "2 threads", .threads = 2}};
   for (uint32_t i = 0; i < sizeof good / sizeof *good; i++) {
+    good[i].struct_size = sizeof good[i];
     assert_ok(ops->open(&good[i], NULL, &target));
     assert_ok(ops->close(target));
   }
-  const vyre_target_options other = {.device = "Radeon"}, library = {.library = "libvulkan.so.1"};
+  const vyre_target_options other = {.struct_size = sizeof other, .device = "Radeon"},
+                            library = {.struct_size = sizeof library, .library = "libvulkan.so.1"};
   assert_fails(ops->open(&other, NULL, &target), VYRE_CODE_DEVICE, "cpu: no device 'Radeon'", "0: CPU");
   assert_null(target);
   assert_fails(ops->open(&library, NULL, &target), VYRE_CODE_DEVICE, "cpu: cannot open 'libvulkan.so.1'", "has no library");

@@ -21,7 +21,7 @@ TEST(one_program_is_printed_with_its_structs)
 {
   vyre_module *module = parse(two_programs);
   const vyre_view *v = vyre_module_view(module);
-  vyre_text_options options = {.program = v->last[0]};
+  vyre_text_options options = {.struct_size = sizeof options, .program = v->last[0]};
   assert_prints(module, &options,
                 "struct @B { x : u32 }\n\n"
                 "program @second workgroup(1, 1, 1) {\n"
@@ -49,7 +49,7 @@ TEST(rows_and_lines_are_printed_as_comments)
   vyre_module *module = parse(two_programs);
   uint32_t store = find_op(module, VYRE_OP_store);
   vyre_row_set_line(module, (vyre_row){store}, vyre_string_intern(module, "a \"b\".comp", 10), 12, 3);
-  vyre_text_options options = {.rows = true, .lines = true};
+  vyre_text_options options = {.struct_size = sizeof options, .rows = true, .lines = true};
   vyre_bytes text = print(module, &options);
   char wanted[96];
   snprintf(wanted, sizeof(wanted), "    store %%a[%%i].x, 1.0f32 ; row %u, \"a \\\"b\\\".comp\":12:3\n", store);
@@ -76,7 +76,8 @@ TEST(messages_are_printed_at_their_rows)
       {find_op(module, VYRE_OP_store), "one"},
       {find_op(module, VYRE_OP_store), "two"},
   };
-  const vyre_text_options options = {.program = program, .notes = notes, .note_count = sizeof(notes) / sizeof(*notes)};
+  const vyre_text_options options = {
+      .struct_size = sizeof options, .program = program, .notes = notes, .note_count = sizeof(notes) / sizeof(*notes)};
   assert_prints(module, &options,
                 "struct @A { x : f32 }\n\n"
                 "program @first workgroup(1, 1, 1) {\n"
@@ -152,7 +153,7 @@ TEST(damaged_rows_are_printed)
           module->column[COLUMN_NEXT][row] = row - 3;
       }
       vyre_text_note note = {v->rows / 2, "note"};
-      vyre_text_options options = {.rows = true, .notes = &note, .note_count = 1};
+      vyre_text_options options = {.struct_size = sizeof options, .rows = true, .notes = &note, .note_count = 1};
       vyre_bytes text = print(module, &options);
       assert_true(text.size > 0);
       vyre_bytes_free(&text);

@@ -21,7 +21,7 @@ read_input(const char *folder, const char *name, const char *end)
 {
   char path[1024];
   snprintf(path, sizeof(path), "%s%s%s", folder, name, end);
-  const vyre_glsl_options glsl = {.debug = true};
+  const vyre_glsl_options glsl = {.struct_size = sizeof glsl, .debug = true};
   vyre_input_kind kind;
   vyre_module *m = new_module();
   assert_ok(vyre_input_read(m, path, &glsl, (vyre_diagnostics){0}, &kind));

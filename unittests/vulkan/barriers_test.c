@@ -65,7 +65,7 @@ open_fixture(fixture *f, const char *path)
                                  .slots = slots,
                                  .slot_count = 2,
                                  .push_size = sizeof(push)};
-  const vyre_target_options options = {.library = path};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = path};
   const fake_vulkan *fake = fake_vulkan_open(path);
   assert_non_null(fake);
   f->watcher = fake->watcher;

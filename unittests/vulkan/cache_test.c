@@ -81,8 +81,11 @@ static seen
 use(const char *cache, uint32_t kernels)
 {
   seen s = {0};
-  const vyre_target_options options = {
-      .library = test_file("unittests/libfake-vulkan.so"), .cache = cache, .remark = keep_remark, .remark_user = &s};
+  const vyre_target_options options = {.struct_size = sizeof options,
+                                       .library = test_file("unittests/libfake-vulkan.so"),
+                                       .cache = cache,
+                                       .remark = keep_remark,
+                                       .remark_user = &s};
   vyre_target *target;
   vyre_kernel kernel = {0};
   vyre_device_buffer buffer;

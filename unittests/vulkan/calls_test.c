@@ -15,7 +15,7 @@ static int
 open_mix(void **state)
 {
   (void)state;
-  const vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(FAKE_VULKAN)};
   fake = fake_vulkan_open(options.library);
   assert_non_null(fake);
   fake->count(NULL);

@@ -26,7 +26,7 @@ prepare(void **state)
 static vyre_target *
 open_device(const char *wanted, bool validate, vyre_device_info *info)
 {
-  const vyre_target_options options = {.library = library, .device = wanted, .validate = validate};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = library, .device = wanted, .validate = validate};
   vyre_target *target;
   assert_ok(ops->open(&options, NULL, &target));
   ops->describe(target, info);
@@ -36,7 +36,7 @@ open_device(const char *wanted, bool validate, vyre_device_info *info)
 static void
 refuse(const char *file, const char *wanted, const char *word1, const char *word2)
 {
-  const vyre_target_options options = {.library = file, .device = wanted};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = file, .device = wanted};
   vyre_target *target;
   assert_fails(ops->open(&options, NULL, &target), VYRE_CODE_DEVICE, word1, word2);
   assert_null(target);
@@ -90,7 +90,7 @@ TEST(the_best_usable_device_or_the_named_one_is_opened)
                                            {"drawing", "none that fits 'drawing'"}};
   fake_vulkan_device devices[DEVICES];
   fake_vulkan_list list = {devices, DEVICES, DEVICES};
-  const vyre_target_options options = {.library = library};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = library};
   listing seen = {0};
   for (uint32_t i = 0; i < DEVICES; i++)
     devices[i] = known[i].device;
@@ -154,7 +154,7 @@ set_or_unset(const char *name, const char *value)
 TEST(a_missing_library_symbol_and_device_have_three_messages)
 {
   const char *files = getenv("VK_ICD_FILENAMES"), *drivers = getenv("VK_DRIVER_FILES");
-  const vyre_target_options options = {0};
+  const vyre_target_options options = {.struct_size = sizeof options};
   vyre_target *target;
   refuse("libno-such-vulkan.so.1", NULL, "no library", "libno-such-vulkan.so.1");
   refuse("libm.so.6", NULL, "no symbol", "vkGetInstanceProcAddr");

@@ -134,7 +134,7 @@ use(vyre_target *target)
 static vyre_target *
 open_fake(uint32_t timeout)
 {
-  const vyre_target_options options = {.library = test_file(FAKE_VULKAN), .timeout = timeout};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(FAKE_VULKAN), .timeout = timeout};
   vyre_target *target;
   assert_ok(ops->open(&options, NULL, &target));
   return target;
@@ -188,7 +188,8 @@ open_use_close(const char *missing)
 {
   test_memory memory;
   const vyre_allocator allocator = test_allocator(&memory, 0);
-  const vyre_target_options options = {.library = test_file(FAKE_VULKAN), .validate = validates && test_validates()};
+  const vyre_target_options options = {
+      .struct_size = sizeof options, .library = test_file(FAKE_VULKAN), .validate = validates && test_validates()};
   vyre_target *target;
   fake->count(NULL);
   vyre_status status = ops->open(&options, &allocator, &target);

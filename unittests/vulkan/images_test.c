@@ -38,7 +38,8 @@ static int
 prepare(void **state)
 {
   (void)state;
-  const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
+  const vyre_target_options options = {
+      .struct_size = sizeof options, .library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
   assert_ok(ops->open(&options, NULL, &target));
   return 0;
 }

@@ -40,7 +40,7 @@ static vyre_status
 open_use_close(uint64_t failing)
 {
   const vyre_allocator allocator = test_allocator(&memory, failing);
-  const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_library(VULKAN_LIBRARY)};
   vyre_target *target;
   vyre_status status = ops->open(&options, &allocator, &target);
   if (!status) {
@@ -85,7 +85,7 @@ open_many(many *f)
 {
   static const mix_push push = {0, 2, 1};
   const vyre_allocator allocator = test_allocator(&memory, 0);
-  const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_library(VULKAN_LIBRARY)};
   vyre_kernel kernel;
   memset(f, 0, sizeof *f);
   assert_ok(ops->open(&options, &allocator, &f->target));

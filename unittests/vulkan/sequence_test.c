@@ -14,7 +14,8 @@ static int
 open_mix(void **state)
 {
   (void)state;
-  const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
+  const vyre_target_options options = {
+      .struct_size = sizeof options, .library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
   mix_open(&m, &options, NULL);
   return 0;
 }

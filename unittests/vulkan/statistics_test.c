@@ -49,8 +49,11 @@ static vyre_status
 open_radv(bool statistics, vyre_target **out)
 {
   const vyre_allocator allocator = test_allocator(&memory, 0);
-  const vyre_target_options options = {
-      .library = test_file(FAKE_VULKAN), .validate = test_validates(), .statistics = statistics, .cache = "/nonexistent"};
+  const vyre_target_options options = {.struct_size = sizeof options,
+                                       .library = test_file(FAKE_VULKAN),
+                                       .validate = test_validates(),
+                                       .statistics = statistics,
+                                       .cache = "/nonexistent"};
   return ops->open(&options, &allocator, out);
 }
 

@@ -14,7 +14,7 @@ static int
 prepare(void **state)
 {
   (void)state;
-  const vyre_target_options options = {.validate = test_validates()};
+  const vyre_target_options options = {.struct_size = sizeof options, .validate = test_validates()};
   assert_ok(ops->open(&options, NULL, &target));
   return 0;
 }
@@ -90,7 +90,7 @@ TEST(sets_up_to_the_limit_are_accepted)
 static vyre_target *
 open_without(const char *function)
 {
-  const vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(FAKE_VULKAN)};
   const fake_vulkan *fake = fake_vulkan_open(options.library);
   vyre_target *lacking;
   assert_non_null(fake);

@@ -116,7 +116,7 @@ TEST(steps_of_spirv_may_run_out_of_memory)
   char path[] = "/tmp/vyre-memory-XXXXXX";
   vyre_bytes text = {0}, words = {0};
   static const char source[] = VYRE_TEST_SOURCES "/examples/shaders/reduce.comp";
-  static const vyre_glsl_options options = {.debug = true};
+  static const vyre_glsl_options options = {.struct_size = sizeof options, .debug = true};
   int file = mkstemp(path);
   assert_true(file >= 0);
   close(file);

@@ -74,7 +74,7 @@ seal(whole *w)
 static vyre_status
 check(whole *w)
 {
-  const vyre_pipeline_options options = {0};
+  const vyre_pipeline_options options = {.struct_size = sizeof options};
   return vyre_module_check(w->module, &options);
 }
 
@@ -112,8 +112,11 @@ print_module(void *user, const vyre_observation *at)
 static vyre_status
 run_passes(whole *w)
 {
-  const vyre_pipeline_options options = {
-      .verify_each = true, .check_changed = true, .observe = print_module, .diagnostics = w->diagnostics};
+  const vyre_pipeline_options options = {.struct_size = sizeof options,
+                                         .verify_each = true,
+                                         .check_changed = true,
+                                         .observe = print_module,
+                                         .diagnostics = w->diagnostics};
   return vyre_pipeline_run(w->shared ? w->shared : w->pipeline, w->copy, &options);
 }
 
@@ -165,7 +168,7 @@ interpret_program(whole *w, uint32_t program)
 {
   const vyre_view *v = vyre_module_view(w->copy);
   vyre_binding bindings[MOST_BINDINGS];
-  const vyre_interp_options options = {.steps = 1u << 16};
+  const vyre_interp_options options = {.struct_size = sizeof options, .steps = 1u << 16};
   vyre_dispatch dispatch = {.program = {program}, .groups = {1, 1, 1}, .bindings = bindings};
   for (uint32_t row = v->first[program]; row && dispatch.binding_count < MOST_BINDINGS; row = v->next[row]) {
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(v->imm_hi[row]) > VYRE_SPACE_PUSH)

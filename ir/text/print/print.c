@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/print/printer.h"
+#include "base/options.h"
 #include "vyre/environment.h"
 #include "vyre/opaque.h"
 
@@ -560,15 +561,10 @@ vyre_status
 vyre_text_print(const vyre_module *module, const vyre_text_options *options, vyre_bytes *out)
 {
   VYRE_OWN_ENVIRONMENT;
-  static const vyre_text_options defaults = {0};
+  vyre_text_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_text_options"));
   const vyre_view *view = vyre_module_view(module);
-  text_printer t = {
-      .module = module,
-      .view = view,
-      .options = options ? options : &defaults,
-      .allocator = vyre_module_allocator(module),
-      .out = out,
-  };
+  text_printer t = {.module = module, .view = view, .options = &o, .allocator = vyre_module_allocator(module), .out = out};
   size_t size = out->size;
   size_t rows = view->rows ? view->rows : 1;
   if (t.options->program >= rows)

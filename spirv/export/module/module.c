@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
+#include "base/options.h"
 #include "spirv/export/debug/debug.h"
 #include "vyre/environment.h"
 
@@ -279,6 +280,8 @@ vyre_status
 vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options, vyre_bytes *out)
 {
   VYRE_OWN_ENVIRONMENT;
+  vyre_spirv_options o;
+  VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_spirv_options"));
   /* Accessors of side tables have a non-const parameter; the module is not changed. */
   vyre_module *borrowed = (vyre_module *)(uintptr_t)module;
   const vyre_view *view = vyre_module_view(module);
@@ -306,13 +309,13 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   s.first = view->first;
   s.last = view->last;
   s.allocator = vyre_module_allocator(module);
-  s.strip = options && options->strip;
+  s.strip = o.strip;
   s.row_names = vyre_module_names(module, &s.named);
   (void)vyre_module_lines(module, &s.lined);
   if (s.strip)
     s.named = s.lined = 0;
-  s.float_controls = options ? options->float_controls : 0;
-  s.in_bounds = options ? options->in_bounds : NULL;
+  s.float_controls = o.float_controls;
+  s.in_bounds = o.in_bounds;
   s.input = input;
   s.version = from->spirv_version ? from->spirv_version : VERSION_OF_TEXT;
   s.memory_model = from->spirv_version ? from->memory : SpvMemoryModelGLSL450;
