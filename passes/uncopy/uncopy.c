@@ -14,7 +14,7 @@
  * source.  dce removes the stores and loads that nothing uses then.  O(rows + loads * (stores of a copy + writes skipped)).
  *
  * A source is uniform memory, push constants or a constant table.  It may be storage memory if the copy is in the same loop as the
- * load.  Nothing in the module may write the source or memory that may alias it.  `readonly` alone is no proof, because another
+ * load.  Nothing in the module may write the source or memory that may alias it.  `readonly` does not suffice, because another
  * binding may be the same memory.
  *
  * Limits: a part of at most MOST_PARTS scalars and vectors, stored one by one.  The walk ends at a join.  Decorated, volatile and
@@ -113,8 +113,8 @@ type_inside(const uncopier *u, const vyre_memory_type *info, uint32_t type, uint
   }
 }
 
-/* Returns the number of scalars and vectors in a type, if a path that is in bounds of it is in bounds of `like`, and leads to the
- * same scalar or vector there.  Returns 0 otherwise, or if there are more than MOST_PARTS. */
+/* Returns the number of scalars and vectors in a type whose shape is that of `like`: each path in bounds of one is in bounds of the
+ * other.  Returns 0 if the shapes differ, or if there are more than MOST_PARTS. */
 static uint32_t
 count_parts(const uncopier *u, uint32_t type, uint32_t like)
 {
