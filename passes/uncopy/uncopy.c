@@ -17,15 +17,18 @@
  * load.  Nothing in the module may write the source or memory that may alias it.  `readonly` does not suffice, because another
  * binding may be the same memory.
  *
- * Limits: a part of at most MOST_PARTS scalars and vectors, stored one by one.  The walk ends at a join.  Decorated, volatile and
- * coherent accesses are not replaced.
+ * A `copy` row copies a part whole.  Loads with literal indices use the source of a `copy` row, too: simplify does not follow
+ * these.
+ *
+ * Limits: a part of at most MOST_PARTS scalars and vectors, if they were stored one by one.  The walk ends at a join.  Decorated,
+ * volatile and coherent accesses are not replaced.
  *
  * Requires: versions, dominance.  Preserves: nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../state/written.h"
 
-enum { MOST_STEPS = 16, MOST_PARTS = 256, MOST_WRITES = 512 };
+enum { MOST_STEPS = 16, MOST_PARTS = 256, MOST_WRITES = 512, FEW_WRITES = 64 };
 
 /* The steps of a path behind a prefix, the first one first. */
 typedef struct steps {
@@ -36,6 +39,7 @@ typedef struct steps {
 typedef struct copy {
   uint32_t part;   /* the path of the part, in private memory */
   steps to_part;   /* its steps behind the buffer */
+  uint32_t kept;   /* of these, the ones that lead to the place of `source` */
   uint32_t source; /* the path of the source, 0 if no store was found yet */
   uint32_t parts;  /* scalars and vectors in the part */
   uint32_t found;  /* of these, the ones that were stored */
@@ -169,12 +173,13 @@ is_plain(const vyre_view *v, uint32_t access)
   return (VYRE_ROW_FLAGS(v->op[access]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) == 0;
 }
 
-/* Returns whether the load is from memory that does not change until the row `user`, and is worth loading again there. */
+/* Returns whether the row reads memory through the path that does not change until the row `user`, and is worth loading again
+ * there. */
 static bool
-is_source(const uncopier *u, uint32_t load, uint32_t user)
+is_source(const uncopier *u, uint32_t load, uint32_t path, uint32_t user)
 {
   const vyre_view *v = u->v;
-  const uint32_t buffer = vyre_buffer_of(v, v->a[load]);
+  const uint32_t buffer = vyre_buffer_of(v, path);
   if (vyre_op_of(v, buffer) != VYRE_OP_buffer || !is_plain(v, load) || (u->written.alias[buffer] & VYRE_ALIAS_SHARED) != 0 ||
       written_has(&u->written, buffer))
     return false;
@@ -189,13 +194,25 @@ static uint32_t
 source_of(const uncopier *u, const copy *c, const steps *path, uint32_t value, uint32_t user)
 {
   const vyre_view *v = u->v;
-  if (vyre_op_of(v, value) != VYRE_OP_load || !is_source(u, value, user))
+  if (vyre_op_of(v, value) != VYRE_OP_load || !is_source(u, value, v->a[value], user))
     return 0;
   uint32_t source = v->a[value];
   for (uint32_t i = path->count; i-- > c->to_part.count; source = v->a[source])
     if (vyre_op_of(v, source) != VYRE_OP_at || !is_literal_step(v, source) || v->imm[source] != v->imm[path->rows[i]])
       return 0;
   return source;
+}
+
+/* Records a `copy` row.  Returns whether it copied the part, before which nothing else may have been stored to it. */
+static bool
+add_copy_row(const uncopier *u, copy *c, const steps *path, uint32_t row, uint32_t user)
+{
+  const vyre_view *v = u->v;
+  if (c->found || path->count > c->to_part.count || !is_source(u, row, v->b[row], user))
+    return false;
+  c->source = v->b[row];
+  c->kept = path->count;
+  return true;
 }
 
 /* Records a store to the part.  Returns false if it does not copy the source of the other stores. */
@@ -218,6 +235,7 @@ add_store(const uncopier *u, copy *c, const steps *path, uint32_t store, uint32_
     return false;
   if (c->source == 0) {
     c->source = source;
+    c->kept = c->to_part.count;
     c->parts = count_parts(u, type, u->host->path_type(u->module, source));
   }
   *word |= bit;
@@ -225,20 +243,21 @@ add_store(const uncopier *u, copy *c, const steps *path, uint32_t store, uint32_
   return c->parts != 0;
 }
 
-/* Returns whether the path leads into the part.  Sets *out_overlaps if it may lead to a place that is partly in it. */
-static bool
-is_inside(const vyre_view *v, const copy *c, const steps *path, bool *out_overlaps)
+typedef enum place { PLACE_OUTSIDE, PLACE_INSIDE, PLACE_AROUND, PLACE_UNKNOWN } place;
+
+/* Returns the place that a path leads to, relative to the part. */
+static place
+place_of(const vyre_view *v, const copy *c, const steps *path)
 {
-  *out_overlaps = false;
   for (uint32_t i = 0; i < c->to_part.count; i++) {
-    if (i == path->count || !is_literal_step(v, path->rows[i])) {
-      *out_overlaps = true;
-      return false;
-    }
+    if (i == path->count)
+      return PLACE_AROUND;
+    if (!is_literal_step(v, path->rows[i]))
+      return PLACE_UNKNOWN;
     if (v->imm[path->rows[i]] != v->imm[c->to_part.rows[i]])
-      return false;
+      return PLACE_OUTSIDE;
   }
-  return true;
+  return path->count == c->to_part.count ? PLACE_AROUND : PLACE_INSIDE;
 }
 
 /* Follows the stores before the load.  Returns whether they copied the whole part from one source. */
@@ -247,21 +266,24 @@ find_source(const uncopier *u, copy *c, uint32_t load)
 {
   const vyre_view *v = u->v;
   const uint32_t buffer = vyre_buffer_of(v, c->part);
+  const bool is_literal = c->part == v->a[load];
   uint32_t version = v->version[load];
-  for (uint32_t i = 0; i < MOST_WRITES && (version & VYRE_JOIN) == 0; i++, version = v->version[version]) {
+  for (uint32_t i = 0; i < (is_literal ? FEW_WRITES : MOST_WRITES) && (version & VYRE_JOIN) == 0;
+       i++, version = v->version[version]) {
+    const uint32_t op = vyre_op_of(v, version);
     steps path;
-    bool overlaps;
-    if (vyre_op_of(v, version) != VYRE_OP_store || !is_plain(v, version) || !list_steps(v, v->a[version], buffer, &path))
+    if ((op != VYRE_OP_store && op != VYRE_OP_copy) || !is_plain(v, version) || !list_steps(v, v->a[version], buffer, &path))
       return false;
-    if (!is_inside(v, c, &path, &overlaps)) {
-      if (overlaps)
-        return false;
+    const place where = place_of(v, c, &path);
+    if (where == PLACE_OUTSIDE)
       continue;
-    }
-    if (!add_store(u, c, &path, version, load))
+    if (op == VYRE_OP_copy && where == PLACE_AROUND)
+      return add_copy_row(u, c, &path, version, load) && vyre_row_dominates(v, c->source, load);
+    if (op == VYRE_OP_copy || is_literal || where == PLACE_UNKNOWN || path.count < c->to_part.count ||
+        !add_store(u, c, &path, version, load))
       return false;
     if (c->found == c->parts)
-      return c->source < load && vyre_row_dominates(v, c->source, load);
+      return vyre_row_dominates(v, c->source, load);
   }
   return false;
 }
@@ -279,15 +301,16 @@ literal_prefix(const vyre_view *v, uint32_t path)
   return prefix;
 }
 
-/* Returns the part that the load reads with a variable index, in private memory that only this module's rows access.  Returns 0 if
- * it is another load. */
+/* Returns the part that the load reads: all that a variable index may select, or the loaded value itself if no index is variable
+ * and the module has `copy` rows.  Returns 0 if the load is not from private memory that only this module's rows access. */
 static uint32_t
-part_of(const vyre_view *v, uint32_t row)
+part_of(const vyre_view *v, uint32_t row, bool has_copies)
 {
   if (vyre_op_of(v, row) != VYRE_OP_load || !is_plain(v, row))
     return 0;
-  const uint32_t part = literal_prefix(v, v->a[row]), buffer = part ? vyre_buffer_of(v, part) : 0;
-  if (vyre_op_of(v, buffer) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_PRIVATE ||
+  const uint32_t prefix = literal_prefix(v, v->a[row]), part = prefix ? prefix : v->a[row], buffer = vyre_buffer_of(v, part);
+  if ((!prefix && !has_copies) || vyre_op_of(v, buffer) != VYRE_OP_buffer ||
+      VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_PRIVATE ||
       (v->imm_hi[buffer] & (VYRE_ACCESS_ALIASED | VYRE_ACCESS_VOLATILE)) != 0)
     return 0;
   return part;
@@ -300,9 +323,9 @@ load_from_source(const uncopier *u, const copy *c, uint32_t load)
   const vyre_view *v = u->v;
   uint32_t path = c->source;
   steps behind;
-  if (!list_steps(v, v->a[load], c->part, &behind))
+  if (!list_steps(v, v->a[load], vyre_buffer_of(v, c->part), &behind))
     return;
-  for (uint32_t i = 0; i < behind.count; i++) {
+  for (uint32_t i = c->kept; i < behind.count; i++) {
     const uint32_t step = behind.rows[i], type = u->host->path_type(u->module, path);
     vyre_memory_type info;
     if (!type_info(u, type, &info))
@@ -322,9 +345,12 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_view *v = u.v;
   const uint32_t rows = v->rows;
   uint64_t loads = 0;
+  bool has_copies = false;
   *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < rows; row++)
+    has_copies |= vyre_op_of(v, row) == VYRE_OP_copy;
   for (uint32_t row = 1; row < rows; row++) {
-    copy c = {.part = part_of(v, row)};
+    copy c = {.part = part_of(v, row, has_copies)};
     if (c.part == 0 || !list_steps(v, c.part, vyre_buffer_of(v, c.part), &c.to_part))
       continue;
     if (!u.written.v) {

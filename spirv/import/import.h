@@ -415,7 +415,8 @@ uint32_t import_memory_row(import *m, uint32_t id); /* Returns the buffer of a v
 /* Sets the id's value to a new buffer, and copies `path` to it unless `path` is 0. */
 bool import_set_memory(import *m, uint32_t id, uint32_t path, uint32_t flags, uint32_t imm);
 bool import_share_value(import *m, uint32_t id, uint32_t from); /* Sets the id's value to the value of `from`. */
-void import_copy_rows(import *m, uint32_t to, uint32_t from);   /* Copies between two paths, which may have different layouts. */
+/* Copies between two paths, which may have different layouts.  `flags` and `imm` are those of the `copy` rows. */
+void import_copy_rows(import *m, uint32_t to, uint32_t from, uint32_t flags, uint32_t imm);
 bool import_store_memory(import *m, uint32_t to_id, uint32_t id, uint32_t flags, uint32_t imm);
 /* Returns whether the constant may be a table of its words: it has no specialization constant and no struct whose size
  * specialization changes. */

@@ -396,6 +396,7 @@ typedef struct import {
   uint32_t most_rows, most_leaves; /* limits of the module's rows, and of leaves in a program */
   uint32_t copied;                 /* word of an OpStore that copies the pointee of `copied_from`, or 0 */
   uint32_t copied_from, copied_operands;
+  uint32_t copied_value; /* the loaded value, or an OpCopyLogical of it */
   uint32_t rows_before; /* first row of the current instruction */
   uint32_t stored;      /* first row that was made after the last OpStore or OpLabel */
   uint32_t labelled;    /* first row that was made after the last OpLabel */

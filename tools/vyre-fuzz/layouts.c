@@ -119,10 +119,15 @@ load_from_copy(generator *g)
   const vyre_type_id array = vyre_type_array(g->m, type, is_push ? 4 : 2, VYRE_NONE, 0);
   const vyre_row copy = vyre_build_buffer(&g->b, array, VYRE_SPACE_PRIVATE, 0, 0, 0);
   const bool is_copied_first = below(g, 2);
-  if (is_copied_first)
+  const bool is_whole = is_push && below(g, 4) == 0; /* by one row: the types are equal */
+  if (is_copied_first && is_whole)
+    row(g, VYRE_OP_copy, 0, 0, copy, source, VYRE_NONE);
+  else if (is_copied_first)
     copy_parts(g, source, copy, array);
   const vyre_row control = below(g, 3) ? begin_for(g, 2) : begin_if(g, value(g, BOOL));
-  if (!is_copied_first)
+  if (!is_copied_first && is_whole)
+    row(g, VYRE_OP_copy, 0, 0, copy, source, VYRE_NONE);
+  else if (!is_copied_first)
     copy_parts(g, source, copy, array);
   if (below(g, 3) == 0)
     access_value(g, copy, array);

@@ -341,7 +341,9 @@ import_is_plain_path(const pointer *p)
   return p->base == BASE_BUFFER && !p->has_column;
 }
 
-/* Copies the pointee if both pointers lead to buffers, and both have the same type and layout.  Sets *out_done if it did. */
+/* Copies the pointee if both pointers lead to buffers.  If their layouts differ, it must be large, because passes follow the loads
+ * and stores of a small one, and one side must be private, because the two sides of several copies may not overlap.  Sets *out_done
+ * if it did. */
 static bool
 try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *out_done)
 {
@@ -355,9 +357,12 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
   uint32_t to_path = import_path(m, m->ids[to_id].value), from_path = import_path(m, m->ids[from_id].value);
   if (!to_path || !from_path)
     return false;
-  if (vyre_path_type(m->module, (vyre_row){to_path}) != vyre_path_type(m->module, (vyre_row){from_path}))
+  const bool is_same = vyre_path_type(m->module, (vyre_row){to_path}) == vyre_path_type(m->module, (vyre_row){from_path});
+  const bool is_apart = AT(global, m->globals, to->first)->space == VYRE_SPACE_PRIVATE ||
+                        AT(global, m->globals, from->first)->space == VYRE_SPACE_PRIVATE;
+  if (!is_same && (!is_apart || m->ids[to->type].t->leaves <= IMPORT_LOCAL_LEAVES))
     return true;
-  vyre_build(&m->b, VYRE_OP_copy, 0, flags, copy_imm(operands), 0, (vyre_row){to_path}, (vyre_row){from_path}, VYRE_NONE);
+  import_copy_rows(m, to_path, from_path, flags, copy_imm(operands));
   *out_done = true;
   return !failed(m);
 }
@@ -384,7 +389,7 @@ move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
   const pointer *to = import_pointer(m, to_id), *from = import_pointer(m, from_id);
   if (!to || !from)
     return false;
-  if (to->type != from->type)
+  if (to->type != from->type && !import_same_leaves(m, to->type, from->type))
     return import_uncovered(m, "its pointers have different pointee types");
   const spv_type *t = import_type(m, to->type);
   bool done = false;
@@ -492,17 +497,22 @@ is_used_behind(import *m, uint32_t id, uint32_t at)
   return (!f->has_last_words && !find_last_words(m, f)) || m->last_words[id] >= at;
 }
 
-/* Returns the word of the OpStore that is the only use of the loaded value, with only access chains before it, or 0. */
+/* Returns the word of the OpStore that is the only use of the loaded value, or 0.  Only access chains are before it and, for large
+ * values, OpCopyLogicals of the value. */
 static uint32_t
-only_store(import *m, const uint32_t *words)
+only_store(import *m, const uint32_t *words, bool is_large)
 {
-  uint32_t at = m->at + (words[0] >> 16), op = m->words[at] & 0xffffu;
-  while (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain || is_debug(m, m->words + at)) {
-    at += m->words[at] >> 16;
-    op = m->words[at] & 0xffffu;
+  uint32_t value = words[2];
+  for (uint32_t at = m->at + (words[0] >> 16), end;; at = end) {
+    const uint32_t op = m->words[at] & 0xffffu, length = m->words[at] >> 16;
+    end = at + length;
+    if (op == SpvOpStore && length >= 3 && m->words[at + 2] == value)
+      return is_used_behind(m, value, end) ? 0 : at;
+    if (is_large && op == SpvOpCopyLogical && length == 4 && m->words[at + 3] == value && !is_used_behind(m, value, end))
+      value = m->words[at + 2];
+    else if (op != SpvOpAccessChain && op != SpvOpInBoundsAccessChain && !is_debug(m, m->words + at))
+      return 0;
   }
-  bool stores = op == SpvOpStore && m->words[at] >> 16 >= 3 && m->words[at + 2] == words[2];
-  return stores && !is_used_behind(m, words[2], at + (m->words[at] >> 16)) ? at : 0;
 }
 
 bool
@@ -527,11 +537,12 @@ load_composite(import *m, const uint32_t *words, uint32_t operands)
   const pointer *p = import_pointer(m, words[3]);
   const spv_type *t = m->ids[p->type].t;
   if (t->leaves > IMPORT_COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && import_is_plain_path(p)) {
-    uint32_t at = only_store(m, words);
+    uint32_t at = only_store(m, words, t->leaves > IMPORT_LOCAL_LEAVES);
     if (at) {
       m->copied = at;
       m->copied_from = words[3];
       m->copied_operands = operands;
+      m->copied_value = words[2];
       return true;
     }
   }

@@ -95,9 +95,9 @@ copy(import *m, uint32_t to, uint32_t from, uint32_t flags, uint32_t imm)
 }
 
 void
-import_copy_rows(import *m, uint32_t to, uint32_t from)
+import_copy_rows(import *m, uint32_t to, uint32_t from, uint32_t flags, uint32_t imm)
 {
-  copy(m, to, from, 0, 0);
+  copy(m, to, from, flags, imm);
 }
 
 /* ---- constants ---- */

@@ -178,7 +178,12 @@ instruction(import *m, const uint32_t *words)
   case SpvOpVectorExtractDynamic:
   case SpvOpVectorInsertDynamic:
   case SpvOpSelect:
+    return import_composite(m, op, words[1], words[2], words + 3, count - 3);
   case SpvOpCopyLogical:
+    if (m->copied && count == 4 && words[3] == m->copied_value) { /* the store copies the memory */
+      m->copied_value = words[2];
+      return true;
+    }
     return import_composite(m, op, words[1], words[2], words + 3, count - 3);
   default:
     break;
