@@ -79,7 +79,8 @@ void
 vyre_spv_demoted_var(vyre_spv *s, uint32_t var)
 {
   const uint32_t type = vyre_spv_value_type(s, vyre_spv_row_type(s, var));
-  uint32_t words[4] = {vyre_spv_pointer(s, SpvStorageClassFunction, type), 0, SpvStorageClassFunction, vyre_spv_null(s, type)};
+  const uint32_t pointer = vyre_spv_pointer(s, SpvStorageClassFunction, type), null = vyre_spv_null(s, type);
+  uint32_t words[4] = {pointer, 0, SpvStorageClassFunction, null};
   words[1] = s->id[var - s->base] = s->next_id++;
   vyre_spv_instruction(s, &s->code, SpvOpVariable, words, 4);
   vyre_spv_describe(s, var, words[1]);
