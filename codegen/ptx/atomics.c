@@ -106,18 +106,20 @@ put_atomic(gen *g, uint32_t row, reg old, address a, vyre_kind kind)
   const bool native = op == VYRE_OP_atomic_fadd && !g->strict && !has_mode;
   char order[64], text[64];
   order_of(g->v->imm[row], reads, writes, order);
-  if (op == VYRE_OP_atomic_load)
+  if (op == VYRE_OP_atomic_load) {
     pgen_move(g, old, pgen_load_scalar(g, pgen_format(text, "ld.%s", order), kind, a, (reg){0}));
-  else if (op == VYRE_OP_atomic_store)
+  } else if (op == VYRE_OP_atomic_store) {
     pgen_store_scalar(g, pgen_format(text, "st.%s", order), kind, a, pgen_value(g, g->v->b[row], 0), (reg){0});
-  else if (op == VYRE_OP_atomic_compare_exchange)
-    put_exchange(g, old, order, a, kind, "cas", word_of(g, g->v->c[row]), word_of(g, g->v->b[row]));
-  else if (op == VYRE_OP_atomic_exchange && kind != VYRE_F16)
+  } else if (op == VYRE_OP_atomic_compare_exchange) {
+    const reg replacement = word_of(g, g->v->b[row]);
+    put_exchange(g, old, order, a, kind, "cas", word_of(g, g->v->c[row]), replacement);
+  } else if (op == VYRE_OP_atomic_exchange && kind != VYRE_F16) {
     put_exchange(g, old, order, a, kind, "exch", word_of(g, g->v->b[row]), (reg){0});
-  else if ((is_float && !native) || op == VYRE_OP_atomic_exchange)
+  } else if ((is_float && !native) || op == VYRE_OP_atomic_exchange) {
     put_loop(g, row, old, order, a, kind);
-  else
+  } else {
     put_integer(g, row, old, order, a, kind);
+  }
 }
 
 void

@@ -65,8 +65,8 @@ rotate(gen *g, uint32_t row, vyre_kind kind, reg a, reg b)
   const reg count = count_of(g, row, kind, b);
   if (is_long(kind)) {
     const reg rest = MAKE32(g, "and.b32", MAKE32(g, "sub.u32", lit(64), count), lit(63));
-    return make(g, kind, "or", "b", make(g, kind, left ? "shl" : "shr", left ? "b" : "u", a, count),
-                make(g, kind, left ? "shr" : "shl", left ? "u" : "b", a, rest));
+    const reg wrapped = make(g, kind, left ? "shr" : "shl", left ? "u" : "b", a, rest);
+    return make(g, kind, "or", "b", make(g, kind, left ? "shl" : "shr", left ? "b" : "u", a, count), wrapped);
   }
   if (is_narrow(kind))
     a = MAKE32(g, "mul.lo.u32", a, lit(vyre_kind_bits(kind) == 8 ? 0x1010101u : 0x10001u));
@@ -89,7 +89,8 @@ extract(gen *g, uint32_t row, vyre_kind kind, reg a)
 {
   char text[64];
   reg offset, count;
-  field_of(g, kind, pgen_value(g, g->v->b[row], 0), pgen_value(g, g->v->c[row], 0), &offset, &count);
+  const reg given_count = pgen_value(g, g->v->c[row], 0);
+  field_of(g, kind, pgen_value(g, g->v->b[row], 0), given_count, &offset, &count);
   pgen_format(text, "bfe.%s%s", op_of(g, row) == VYRE_OP_sbfe ? "s" : "u", width(kind));
   return pgen_cut(g, kind, pgen_make(g, is_long(kind) ? REG_64 : REG_32, text, REGS(a, offset, count)));
 }
@@ -99,7 +100,8 @@ insert(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a)
 {
   const uint32_t field = g->v->c[row];
   reg offset, count;
-  field_of(g, kind, pgen_part(g, field, 0, 0), pgen_part(g, field, 1, 0), &offset, &count);
+  const reg given_count = pgen_part(g, field, 1, 0);
+  field_of(g, kind, pgen_part(g, field, 0, 0), given_count, &offset, &count);
   return pgen_make(g, is_long(kind) ? REG_64 : REG_32, is_long(kind) ? "bfi.b64" : "bfi.b32",
                    REGS(pgen_value(g, g->v->b[row], lane), a, offset, count));
 }

@@ -58,7 +58,7 @@ pgen_case_test(gen *g, uint32_t row, uint32_t region)
   reg any = {0};
   bool is_first = true;
   for (uint32_t label; (label = vyre_next_label(g->v, &labels)) != 0; is_first = false) {
-    const reg same = PRED(g, op, pgen_value(g, selector, 0), pgen_value(g, label, 0));
+    const reg selected = pgen_value(g, selector, 0), same = PRED(g, op, selected, pgen_value(g, label, 0));
     any = is_first ? same : PRED(g, "or.pred", any, same);
   }
   return any;

@@ -50,12 +50,12 @@ copy_lane(code_copy *walk, vyre_kind kind, uint32_t lane)
   reg value = pgen_literal(g, kind, 0);
   if (!c->from.place.at.never) {
     in.base = moved(g, c, &walk->from, in.base);
-    value = pgen_load_scalar(g, c->load, kind, pgen_address_after(g, in, walk->from.fixed + from),
-                             guard_of(g, c, &walk->from, &c->from, from + size));
+    const reg inside = guard_of(g, c, &walk->from, &c->from, from + size);
+    value = pgen_load_scalar(g, c->load, kind, pgen_address_after(g, in, walk->from.fixed + from), inside);
   }
   out.base = moved(g, c, &walk->to, out.base);
-  pgen_store_scalar(g, c->store, kind, pgen_address_after(g, out, walk->to.fixed + to), value,
-                    guard_of(g, c, &walk->to, &c->to, to + size));
+  const reg inside = guard_of(g, c, &walk->to, &c->to, to + size);
+  pgen_store_scalar(g, c->store, kind, pgen_address_after(g, out, walk->to.fixed + to), value, inside);
 }
 
 static void

@@ -213,15 +213,15 @@ fused(gen *g, uint32_t row, uint32_t lane, vyre_kind kind)
   const vyre_view *v = g->v;
   char text[64];
   if (kind == VYRE_F16 && !pgen_cuts(g, kind) && !flushes(g, kind)) {
-    const reg r =
-        MAKE16(g, "fma.rn.f16", pgen_value(g, v->a[row], lane), pgen_value(g, v->b[row], lane), pgen_value(g, v->c[row], lane));
-    return pgen_number(g, kind, r);
+    const reg a = pgen_value(g, v->a[row], lane), b = pgen_value(g, v->b[row], lane), c = pgen_value(g, v->c[row], lane);
+    return pgen_number(g, kind, MAKE16(g, "fma.rn.f16", a, b, c));
   }
   const reg a = pgen_number_of(g, v->a[row], lane), b = pgen_number_of(g, v->b[row], lane), c = pgen_number_of(g, v->c[row], lane);
   pgen_format(text, "fma.%s.%s", rounding(g, kind), kind == VYRE_F32 ? "f32" : "f64");
   if (kind != VYRE_F16)
     return pgen_make(g, number_class(kind), text, REGS(a, b, c));
-  return pgen_narrow(g, kind, MAKE64(g, text, pgen_widen(g, kind, a), pgen_widen(g, kind, b), pgen_widen(g, kind, c)));
+  const reg wide_a = pgen_widen(g, kind, a), wide_b = pgen_widen(g, kind, b), wide_c = pgen_widen(g, kind, c);
+  return pgen_narrow(g, kind, MAKE64(g, text, wide_a, wide_b, wide_c));
 }
 
 static reg
@@ -278,7 +278,10 @@ approximate(gen *g, vyre_opcode op, reg a)
   switch ((uint32_t)op) {
   case VYRE_OP_sin: return MAKE32(g, "sin.approx.f32", a);
   case VYRE_OP_cos: return MAKE32(g, "cos.approx.f32", a);
-  case VYRE_OP_tan: return MAKE32(g, "div.approx.f32", MAKE32(g, "sin.approx.f32", a), MAKE32(g, "cos.approx.f32", a));
+  case VYRE_OP_tan: {
+    const reg sine = MAKE32(g, "sin.approx.f32", a);
+    return MAKE32(g, "div.approx.f32", sine, MAKE32(g, "cos.approx.f32", a));
+  }
   case VYRE_OP_exp2: return MAKE32(g, "ex2.approx.f32", a);
   case VYRE_OP_exp: return MAKE32(g, "ex2.approx.f32", MAKE32(g, "mul.rn.f32", a, log2_of_e));
   case VYRE_OP_log2: return MAKE32(g, "lg2.approx.f32", a);
@@ -321,8 +324,8 @@ function(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b, reg *out)
   case VYRE_OP_sin: case VYRE_OP_cos: case VYRE_OP_tan: *out = pgen_sin_cos(g, op, a); return true;
   case VYRE_OP_atan: *out = pgen_atan(g, a); return true;
   case VYRE_OP_asin: case VYRE_OP_acos: {
-    const reg square = MAKE64(g, "mul.rn.f64", MAKE64(g, "sub.rn.f64", f64_lit(1.0), a), MAKE64(g, "add.rn.f64", a, f64_lit(1.0)));
-    const reg other = MAKE64(g, "sqrt.rn.f64", square);
+    const reg less = MAKE64(g, "sub.rn.f64", f64_lit(1.0), a), more = MAKE64(g, "add.rn.f64", a, f64_lit(1.0));
+    const reg other = MAKE64(g, "sqrt.rn.f64", MAKE64(g, "mul.rn.f64", less, more));
     *out = op == VYRE_OP_asin ? pgen_atan2(g, a, other) : pgen_atan2(g, other, a);
     return true;
   }

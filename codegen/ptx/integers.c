@@ -146,7 +146,8 @@ saturate_signed(gen *g, vyre_kind kind, vyre_opcode op, reg a, reg b)
   if (op == VYRE_OP_smulsat) {
     const reg above = pgen_int_op(g, kind, "mul.hi", "s", a, b);
     const reg sign = pgen_make(g, r.klass, is_long(kind) ? "shr.s64" : "shr.s32", REGS(r, lit(vyre_kind_bits(kind) - 1)));
-    return choose(g, kind, extreme(g, kind, pgen_int_op(g, kind, "xor", "b", a, b)), r, test(g, kind, "ne", "s", above, sign));
+    const reg over = test(g, kind, "ne", "s", above, sign);
+    return choose(g, kind, extreme(g, kind, pgen_int_op(g, kind, "xor", "b", a, b)), r, over);
   }
   const reg apart = pgen_int_op(g, kind, "xor", "b", a, b), moved = pgen_int_op(g, kind, "xor", "b", a, r);
   const reg may = op == VYRE_OP_saddsat ? unary(g, kind, "not", "b", apart) : apart;
@@ -173,7 +174,8 @@ difference(gen *g, vyre_kind kind, bool is_signed, reg a, reg b)
   const char *sign = is_signed ? "s" : "u";
   if (is_signed)
     a = pgen_signed(g, kind, a), b = pgen_signed(g, kind, b);
-  return pgen_int_op(g, kind, "sub", sign, pgen_int_op(g, kind, "max", sign, a, b), pgen_int_op(g, kind, "min", sign, a, b));
+  const reg least = pgen_int_op(g, kind, "min", sign, a, b);
+  return pgen_int_op(g, kind, "sub", sign, pgen_int_op(g, kind, "max", sign, a, b), least);
 }
 
 static reg
@@ -189,7 +191,8 @@ sign_of(gen *g, vyre_kind kind, reg a)
 static reg
 signed_pair(gen *g, vyre_kind kind, const char *name, reg a, reg b)
 {
-  return pgen_int_op(g, kind, name, "s", pgen_signed(g, kind, a), pgen_signed(g, kind, b));
+  const reg right = pgen_signed(g, kind, b);
+  return pgen_int_op(g, kind, name, "s", pgen_signed(g, kind, a), right);
 }
 
 /* Computes a result that is not truncated yet. */

@@ -21,6 +21,9 @@
  * executes the rows being written.  The code never queries the hardware's active lanes, so results do not depend on the
  * schedule (wide.c).
  *
+ * At most one argument of a call, and one element of an initializer, writes instructions or allocates registers, because C does
+ * not define their order (lit-tests/house/order.py).  Other results go to local variables first.
+ *
  * `status` keeps the first error.  Text written after it is discarded.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -22,7 +22,8 @@ pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent)
   const reg fraction = MAKE64(g, "and.b64", normal, lit(~(UINT64_C(0x7ff) << 52)));
   const reg significand = MAKE64(g, "or.b64", fraction, lit(UINT64_C(1022) << 52));
   /* zeros, infinities and NaNs are their own significand */
-  const reg none = PRED(g, "or.pred", test64(g, "eq", x, f64_lit(0.0)), test64(g, "geu", abs64(g, x), f64_lit(INFINITE)));
+  const reg zero = test64(g, "eq", x, f64_lit(0.0));
+  const reg none = PRED(g, "or.pred", zero, test64(g, "geu", abs64(g, x), f64_lit(INFINITE)));
   *out_significand = pick64(g, none, x, significand);
   *out_exponent = MAKE32(g, "selp.b32", lit(0), MAKE32(g, "sub.s32", field, bias), none);
 }
@@ -33,7 +34,8 @@ exponent_of(gen *g, reg x)
 {
   const reg small = test64(g, "lt", x, f64_lit(0x1p-1022));
   const reg normal = pick64(g, small, mul64(g, x, f64_lit(0x1p54)), x);
-  return MAKE64(g, "sub.s64", MAKE64(g, "shr.u64", normal, lit(52)), pick64(g, small, lit(54), lit(0)));
+  const reg field = MAKE64(g, "shr.u64", normal, lit(52));
+  return MAKE64(g, "sub.s64", field, pick64(g, small, lit(54), lit(0)));
 }
 
 /* Returns |x| mod |y|, exactly.  Each iteration subtracts a multiple of t = |y| 2^k, with k such that the quotient has fewer
@@ -70,13 +72,14 @@ reg
 pgen_remainder(gen *g, vyre_kind kind, reg x, reg y, bool of_right)
 {
   const reg infinite = test64(g, "eq", abs64(g, x), f64_lit(INFINITE)), zero = test64(g, "eq", y, f64_lit(0.0));
-  const reg nans = PRED(g, "or.pred", test64(g, "nan", x, x), test64(g, "nan", y, y));
+  const reg nan_x = test64(g, "nan", x, x), nan_y = test64(g, "nan", y, y), nans = PRED(g, "or.pred", nan_x, nan_y);
   const reg none = PRED(g, "or.pred", PRED(g, "or.pred", infinite, zero), nans);
   reg r = pgen_copysign(g, magnitude(g, x, y), x);
   if (of_right) {
     const reg apart = PRED(g, "setp.lt.s64", MAKE64(g, "xor.b64", r, y), lit(0));
     const reg moved = pick64(g, apart, pgen_wide_op(g, kind, "add", r, y), r);
-    r = pick64(g, test64(g, "eq", r, f64_lit(0.0)), pgen_copysign(g, r, y), moved);
+    const reg zero_of_y = pgen_copysign(g, r, y);
+    r = pick64(g, test64(g, "eq", r, f64_lit(0.0)), zero_of_y, moved);
   }
   return pick64(g, none, lit(UINT64_C(0x7ff8000000000000)), r);
 }

@@ -97,11 +97,12 @@ static reg
 open_in_bounds(gen *g, const place *p)
 {
   reg end;
-  if (p->at.open_literal)
+  if (p->at.open_literal) {
     end = lit(p->at.head + (p->at.open_index + 1) * p->at.open_stride);
-  else
-    end = MAKE64(g, "mad.wide.u32", in_32(g, p->at.terms[0].index), lit(p->at.open_stride),
-                 pgen_copy(g, REG_64, lit(p->at.head + p->at.open_stride)));
+  } else {
+    const reg index = in_32(g, p->at.terms[0].index), first = pgen_copy(g, REG_64, lit(p->at.head + p->at.open_stride));
+    end = MAKE64(g, "mad.wide.u32", index, lit(p->at.open_stride), first);
+  }
   return PRED(g, "setp.le.u64", pgen_in_register(g, REG_64, end), p->bytes);
 }
 
@@ -122,8 +123,10 @@ pgen_terms_in_bounds(gen *g, const place *p)
 static reg
 offset_of(gen *g, const place *p, reg from)
 {
-  for (uint32_t i = 0; i < p->at.term_count; i++)
-    from = MAKE64(g, "mad.wide.u32", in_32(g, p->at.terms[i].index), lit(p->at.terms[i].stride), pgen_in_register(g, REG_64, from));
+  for (uint32_t i = 0; i < p->at.term_count; i++) {
+    const reg index = in_32(g, p->at.terms[i].index);
+    from = MAKE64(g, "mad.wide.u32", index, lit(p->at.terms[i].stride), pgen_in_register(g, REG_64, from));
+  }
   return from;
 }
 

@@ -130,10 +130,10 @@ static void
 choose(gen *g, uint32_t row)
 {
   const uint32_t a = g->v->a[row];
-  for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    pgen_define(g, row, k,
-                pgen_select(g, class_of(kind_of(g, row)), pgen_value(g, g->v->b[row], k), pgen_value(g, g->v->c[row], k),
-                            pgen_value(g, a, lanes_of(g, a) > 1 ? k : 0)));
+  for (uint32_t k = 0; k < lanes_of(g, row); k++) {
+    const reg p = pgen_value(g, a, lanes_of(g, a) > 1 ? k : 0), no = pgen_value(g, g->v->c[row], k);
+    pgen_define(g, row, k, pgen_select(g, class_of(kind_of(g, row)), pgen_value(g, g->v->b[row], k), no, p));
+  }
 }
 
 static void
@@ -173,8 +173,10 @@ get(gen *g, uint32_t row)
 static void
 set(gen *g, uint32_t row)
 {
-  for (uint32_t k = 0; k < lanes_of(g, g->v->a[row]); k++)
-    pgen_move(g, pgen_value(g, g->v->a[row], k), pgen_value(g, g->v->b[row], k));
+  for (uint32_t k = 0; k < lanes_of(g, g->v->a[row]); k++) {
+    const reg value = pgen_value(g, g->v->b[row], k);
+    pgen_move(g, pgen_value(g, g->v->a[row], k), value);
+  }
 }
 
 /* ---- entry ---------------------------------------------------------------------------------------------------------------- */

@@ -23,7 +23,8 @@ block_number(gen *g)
             x = MAKE32(g, "mov.u32", special(CTAID_X));
   const reg height = MAKE32(g, "mov.u32", special(NCTAID_Y)), width = MAKE32(g, "mov.u32", special(NCTAID_X));
   const reg rows = MAKE64(g, "mad.wide.u32", z, height, MAKE64(g, "cvt.u64.u32", y));
-  return MAKE64(g, "mad.lo.u64", rows, MAKE64(g, "cvt.u64.u32", width), MAKE64(g, "cvt.u64.u32", x));
+  const reg wide_width = MAKE64(g, "cvt.u64.u32", width);
+  return MAKE64(g, "mad.lo.u64", rows, wide_width, MAKE64(g, "cvt.u64.u32", x));
 }
 
 /* Computes the workgroup's position in the grid from its number.  One-dimensional grids, the most common, need no division. */

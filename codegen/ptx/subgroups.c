@@ -44,7 +44,8 @@ fetch(gen *g, vyre_kind kind, reg value, reg lane)
     return fetch_word(g, value, lane);
   const reg low = fetch_word(g, MAKE32(g, "cvt.u32.u64", value), lane);
   const reg high = fetch_word(g, MAKE32(g, "cvt.u32.u64", MAKE64(g, "shr.u64", value, lit(32))), lane);
-  return MAKE64(g, "or.b64", MAKE64(g, "cvt.u64.u32", low), MAKE64(g, "shl.b64", MAKE64(g, "cvt.u64.u32", high), lit(32)));
+  const reg wide_low = MAKE64(g, "cvt.u64.u32", low);
+  return MAKE64(g, "or.b64", wide_low, MAKE64(g, "shl.b64", MAKE64(g, "cvt.u64.u32", high), lit(32)));
 }
 
 /* Returns the number of the source lane.  Numbers from 32 on mean that there is no source. */
@@ -56,8 +57,10 @@ source_of(gen *g, uint32_t row)
   switch (VYRE_ROW_OP(g->v->op[row])) {
   case VYRE_OP_subgroup_shuffle_xor:
     return MAKE32(g, "xor.b32", own, b);
-  case VYRE_OP_subgroup_shuffle_up: /* the difference may wrap to a valid lane */
-    return pgen_select(g, REG_32, MAKE32(g, "sub.u32", own, b), lit(32), PRED(g, "setp.ge.u32", own, b));
+  case VYRE_OP_subgroup_shuffle_up: { /* the difference may wrap to a valid lane */
+    const reg is_lane = PRED(g, "setp.ge.u32", own, b);
+    return pgen_select(g, REG_32, MAKE32(g, "sub.u32", own, b), lit(32), is_lane);
+  }
   case VYRE_OP_subgroup_shuffle_down: {
     const reg sum = MAKE32(g, "add.u32", own, b); /* the sum may wrap too */
     return pgen_select(g, REG_32, lit(32), sum, PRED(g, "setp.lt.u32", sum, own));
@@ -86,7 +89,8 @@ move(gen *g, uint32_t row)
   const reg from = pgen_in_register(g, REG_32, first ? lowest(g, g->mask) : source_of(g, row));
   reg there = {0}, lane = from;
   if (!first) { /* an inactive source lane is not read, and the result is 0 */
-    there = PRED(g, "and.pred", PRED(g, "setp.lt.u32", from, lit(32)), bit_of(g, g->mask, MAKE32(g, "min.u32", from, lit(31))));
+    const reg is_lane = PRED(g, "setp.lt.u32", from, lit(32));
+    there = PRED(g, "and.pred", is_lane, bit_of(g, g->mask, MAKE32(g, "min.u32", from, lit(31))));
     lane = pgen_select(g, REG_32, from, own_lane(g), there);
   }
   for (uint32_t k = 0; k < lanes_of(g, row); k++) {
@@ -109,12 +113,14 @@ agree(gen *g, uint32_t row)
     const reg value = pgen_value(g, a, k), own = vyre_kind_is_float(kind) ? pgen_flushed(g, kind, value) : value,
               other = fetch(g, kind, own, leader);
     reg same;
-    if (vyre_kind_is_float(kind))
-      same = pgen_float_compare(g, kind, "eq", pgen_number(g, kind, own), pgen_number(g, kind, other));
-    else if (kind == VYRE_BOOL)
+    if (vyre_kind_is_float(kind)) {
+      const reg other_number = pgen_number(g, kind, other);
+      same = pgen_float_compare(g, kind, "eq", pgen_number(g, kind, own), other_number);
+    } else if (kind == VYRE_BOOL) {
       same = pgen_not(g, PRED(g, "xor.pred", own, other));
-    else
+    } else {
       same = PRED(g, is_long(kind) ? "setp.eq.u64" : "setp.eq.u32", own, other);
+    }
     all = pgen_and(g, all, same);
   }
   return PRED(g, "vote.sync.all.pred", all, g->mask);
@@ -305,7 +311,8 @@ pgen_subgroup(gen *g, uint32_t row)
   } else if (op >= VYRE_OP_subgroup_inverse_ballot && op <= VYRE_OP_subgroup_ballot_findmsb) {
     pgen_define(g, row, 0, of_ballot(g, row));
   } else if (op == VYRE_OP_subgroup_elect) {
-    pgen_define(g, row, 0, PRED(g, "setp.eq.u32", own_lane(g), lowest(g, g->mask)));
+    const reg own = own_lane(g);
+    pgen_define(g, row, 0, PRED(g, "setp.eq.u32", own, lowest(g, g->mask)));
   } else if (op == VYRE_OP_subgroup_all || op == VYRE_OP_subgroup_any) {
     const char *vote = op == VYRE_OP_subgroup_all ? "vote.sync.all.pred" : "vote.sync.any.pred";
     pgen_define(g, row, 0, PRED(g, vote, pgen_value(g, a, 0), g->mask));

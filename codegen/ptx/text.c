@@ -173,8 +173,10 @@ pgen_not(gen *g, reg p)
 reg
 pgen_select(gen *g, reg_class klass, reg yes, reg no, reg p)
 {
-  if (klass == REG_PRED)
-    return PRED(g, "or.pred", PRED(g, "and.pred", yes, p), PRED(g, "and.pred", no, pgen_not(g, p)));
+  if (klass == REG_PRED) {
+    const reg if_true = PRED(g, "and.pred", yes, p), if_false = PRED(g, "and.pred", no, pgen_not(g, p));
+    return PRED(g, "or.pred", if_true, if_false);
+  }
   yes.klass = is_reg(yes) ? yes.klass : REG_LITERAL; /* selp has operands of bits */
   no.klass = is_reg(no) ? no.klass : REG_LITERAL;
   return pgen_make(g, klass, klass == REG_16 ? "selp.b16" : klass == REG_32 ? "selp.b32" : "selp.b64", REGS(yes, no, p));

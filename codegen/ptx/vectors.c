@@ -77,10 +77,12 @@ refract(gen *g, vyre_kind kind, const vector *i, const vector *n, reg eta, uint3
   const reg cosine = dot(g, kind, n->x, i->x, lanes);
   const reg sine2 = sub(g, kind, one, mul(g, kind, cosine, cosine));
   const reg k = sub(g, kind, one, mul(g, kind, mul(g, kind, eta, eta), sine2));
-  const reg bend = add(g, kind, mul(g, kind, eta, cosine), pgen_float_unary(g, kind, "sqrt", k, true));
+  const reg root = pgen_float_unary(g, kind, "sqrt", k, true), bend = add(g, kind, mul(g, kind, eta, cosine), root);
   const reg none = pgen_float_compare(g, kind, "lt", k, zero);
-  for (uint32_t l = 0; l < lanes; l++)
-    out->x[l] = choose(g, kind, zero, sub(g, kind, mul(g, kind, eta, i->x[l]), mul(g, kind, bend, n->x[l])), none);
+  for (uint32_t l = 0; l < lanes; l++) {
+    const reg bent = mul(g, kind, bend, n->x[l]);
+    out->x[l] = choose(g, kind, zero, sub(g, kind, mul(g, kind, eta, i->x[l]), bent), none);
+  }
 }
 
 /* ---- two results ------------------------------------------------------------------------------------------------------------ */
@@ -137,7 +139,8 @@ compute(gen *g, uint32_t row, vyre_kind kind, uint32_t lanes, vector *r)
   case VYRE_OP_cross:
     for (uint32_t i = 0; i < 3; i++) {
       const uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
-      r->x[i] = sub(g, kind, mul(g, kind, a.x[j], b.x[k]), mul(g, kind, a.x[k], b.x[j]));
+      const reg right = mul(g, kind, a.x[k], b.x[j]);
+      r->x[i] = sub(g, kind, mul(g, kind, a.x[j], b.x[k]), right);
     }
     return;
   case VYRE_OP_normalize: {

@@ -153,7 +153,8 @@ store_lanes(vyre_builder *b, const split_place *place, uint32_t word, vyre_row m
   }
   for (uint32_t i = 0; i < words; i++) {
     const vyre_row half = halves[i / lanes];
-    vyre_build_store(b, word_path(b, place, word + i, more), lanes == 1 ? half : vyre_build_lane(b, half, i % lanes), 0);
+    const vyre_row stored = lanes == 1 ? half : vyre_build_lane(b, half, i % lanes);
+    vyre_build_store(b, word_path(b, place, word + i, more), stored, 0);
   }
 }
 

@@ -14,7 +14,8 @@ sin_of(gen *g, reg r, reg square)
 {
   static const double series[] = {1.0 / 355687428096000.0, -1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0,
                                   1.0 / 362880.0,          -1.0 / 5040.0,          1.0 / 120.0,        -1.0 / 6.0};
-  return fma64(g, mul64(g, square, r), pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), r);
+  const reg p = pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series));
+  return fma64(g, mul64(g, square, r), p, r);
 }
 
 static reg
@@ -82,9 +83,10 @@ atan_of(gen *g, reg t)
                                   -1.0 / 23.0, 1.0 / 21.0, -1.0 / 19.0, 1.0 / 17.0, -1.0 / 15.0, 1.0 / 13.0,
                                   -1.0 / 11.0, 1.0 / 9.0,  -1.0 / 7.0,  1.0 / 5.0,  -1.0 / 3.0};
   const reg far = test64(g, "gt", t, f64_lit(0x1.a827999fcef32p-2));
-  const reg moved = div64(g, sub64(g, t, f64_lit(1.0)), add64(g, t, f64_lit(1.0)));
+  const reg under = add64(g, t, f64_lit(1.0)), moved = div64(g, sub64(g, t, f64_lit(1.0)), under);
   const reg u = pick64(g, far, moved, t), square = mul64(g, u, u);
-  const reg near = fma64(g, mul64(g, square, u), pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), u);
+  const reg p = pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series));
+  const reg near = fma64(g, mul64(g, square, u), p, u);
   return pick64(g, far, add64(g, near, f64_lit(PI / 4.0)), near);
 }
 
@@ -94,14 +96,15 @@ pgen_atan2(gen *g, reg y, reg x)
   const reg ay = abs64(g, y), ax = abs64(g, x), steep = test64(g, "gt", ay, ax);
   const reg less = pick64(g, steep, ax, ay), more = pick64(g, steep, ay, ax);
   /* Equal operands have the ratio 1, for infinity / infinity.  For y = 0, `t` replaces the ratio by 0, also for 0 / 0. */
-  const reg ratio = pick64(g, test64(g, "eq", less, more), f64_lit(1.0), div64(g, less, more));
+  const reg quotient = div64(g, less, more), ratio = pick64(g, test64(g, "eq", less, more), f64_lit(1.0), quotient);
   const reg t = pick64(g, test64(g, "eq", ay, f64_lit(0.0)), f64_lit(0.0), ratio);
   const reg flat = atan_of(g, t);
   const reg angle = pick64(g, steep, sub64(g, f64_lit(HALF_PI), flat), flat);
   const reg left = PRED(g, "setp.lt.s64", x, lit(0));
   const reg whole = pick64(g, left, sub64(g, f64_lit(PI), angle), angle);
-  const reg none = PRED(g, "or.pred", test64(g, "nan", x, x), test64(g, "nan", y, y));
-  return pick64(g, none, add64(g, x, y), pgen_copysign(g, whole, y));
+  const reg nan_x = test64(g, "nan", x, x), nan_y = test64(g, "nan", y, y);
+  const reg none = PRED(g, "or.pred", nan_x, nan_y), value = pgen_copysign(g, whole, y);
+  return pick64(g, none, add64(g, x, y), value);
 }
 
 reg

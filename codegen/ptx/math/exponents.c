@@ -48,8 +48,8 @@ static reg
 scale(gen *g, reg x, reg n)
 {
   const reg third = MAKE32(g, "div.s32", n, lit(3)), rest = MAKE32(g, "sub.s32", MAKE32(g, "sub.s32", n, third), third);
-  const reg power = power_of_2(g, third);
-  return mul64(g, mul64(g, mul64(g, x, power), power), power_of_2(g, rest));
+  const reg power = power_of_2(g, third), last = power_of_2(g, rest);
+  return mul64(g, mul64(g, mul64(g, x, power), power), last);
 }
 
 /* Returns the register of e^r 2^n for |r| <= ln 2 / 2, by the Taylor series of e^r. */
@@ -96,7 +96,8 @@ pgen_exp2(gen *g, reg x)
 {
   const reg a = clamped(g, x, -1100.0, 1100.0);
   const reg k = MAKE64(g, "cvt.rni.f64.f64", a);
-  return exp_of(g, mul64(g, sub64(g, a, k), f64_lit(LN2)), MAKE32(g, "cvt.rni.s32.f64", k));
+  const reg n = MAKE32(g, "cvt.rni.s32.f64", k);
+  return exp_of(g, mul64(g, sub64(g, a, k), f64_lit(LN2)), n);
 }
 
 /* ---- logarithms ------------------------------------------------------------------------------------------------------------- */
@@ -107,8 +108,8 @@ log_of(gen *g, reg f)
 {
   static const double series[] = {2.0 / 23.0, 2.0 / 21.0, 2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0,
                                   2.0 / 11.0, 2.0 / 9.0,  2.0 / 7.0,  2.0 / 5.0,  2.0 / 3.0};
-  const reg square = mul64(g, f, f), cube = mul64(g, square, f);
-  return fma64(g, cube, pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), mul64(g, f, f64_lit(2.0)));
+  const reg square = mul64(g, f, f), cube = mul64(g, square, f), twice = mul64(g, f, f64_lit(2.0));
+  return fma64(g, cube, pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), twice);
 }
 
 /* Returns log m, and stores e as an f64, for a positive finite x = m 2^e with m from sqrt(1/2) to sqrt(2). */
@@ -124,7 +125,8 @@ reduce(gen *g, reg x, reg *out_exponent)
   const reg m = MAKE64(g, "add.u64", fraction, lit(UINT64_C(0x3fe6a09e667f3bcd)));
   const reg bias = MAKE32(g, "selp.s32", lit(1023 + 54), lit(1023), small);
   *out_exponent = MAKE64(g, "cvt.rn.f64.s32", MAKE32(g, "sub.s32", MAKE32(g, "cvt.u32.u64", raised), bias));
-  return log_of(g, div64(g, sub64(g, m, f64_lit(1.0)), add64(g, m, f64_lit(1.0))));
+  const reg under = add64(g, m, f64_lit(1.0));
+  return log_of(g, div64(g, sub64(g, m, f64_lit(1.0)), under));
 }
 
 /* Returns the logarithm of x if x is 0, infinity, a NaN or negative.  Returns `value` for any other x. */
@@ -165,7 +167,8 @@ log_1_plus(gen *g, reg x)
   const reg f = div64(g, x, add64(g, x, f64_lit(2.0)));
   const reg near = test64(g, "lt", abs64(g, x), f64_lit(0.375));
   const reg safe = pick64(g, near, f, f64_lit(0.0));
-  return pick64(g, near, log_of(g, safe), pgen_log(g, add64(g, x, f64_lit(1.0))));
+  const reg far = pgen_log(g, add64(g, x, f64_lit(1.0)));
+  return pick64(g, near, log_of(g, safe), far);
 }
 
 /* ---- powers ----------------------------------------------------------------------------------------------------------------- */
@@ -175,18 +178,21 @@ reg
 pgen_pow(gen *g, reg x, reg y)
 {
   const reg a = abs64(g, x), whole = MAKE64(g, "cvt.rzi.f64.f64", y), half = mul64(g, y, f64_lit(0.5));
-  const reg odd = pgen_and(g, test64(g, "eq", whole, y), test64(g, "ne", MAKE64(g, "cvt.rzi.f64.f64", half), half));
+  const reg uneven = test64(g, "ne", MAKE64(g, "cvt.rzi.f64.f64", half), half);
+  const reg odd = pgen_and(g, test64(g, "eq", whole, y), uneven);
   const reg product = mul64(g, pgen_log2(g, a), y);
   const reg one = test64(g, "eq", a, f64_lit(1.0)), none = test64(g, "eq", y, f64_lit(0.0));
-  const reg power = pick64(g, PRED(g, "or.pred", one, none), f64_lit(1.0), pgen_exp2(g, product));
+  const reg general = pgen_exp2(g, product);
+  const reg power = pick64(g, PRED(g, "or.pred", one, none), f64_lit(1.0), general);
   const reg negative = PRED(g, "setp.lt.s64", x, lit(0));
   const reg minus = pgen_and(g, negative, odd);
   const reg turned = pick64(g, minus, neg64(g, power), power);
   /* A negative finite x has no power whose exponent is not an integer.  Infinite exponents count as integers. */
-  const reg fails =
-      pgen_and(g, test64(g, "lt", x, f64_lit(0.0)), pgen_and(g, test64(g, "ne", whole, y), test64(g, "gt", x, f64_lit(-INFINITE))));
+  const reg finite = test64(g, "gt", x, f64_lit(-INFINITE)), fractional = pgen_and(g, test64(g, "ne", whole, y), finite);
+  const reg fails = pgen_and(g, test64(g, "lt", x, f64_lit(0.0)), fractional);
   const reg result = pick64(g, fails, lit(UINT64_C(0x7ff8000000000000)), turned);
-  const reg plain = pick64(g, PRED(g, "or.pred", test64(g, "nan", x, x), test64(g, "nan", y, y)), add64(g, x, y), result);
+  const reg sum = add64(g, x, y), nan_x = test64(g, "nan", x, x), nan_y = test64(g, "nan", y, y);
+  const reg plain = pick64(g, PRED(g, "or.pred", nan_x, nan_y), sum, result);
   return pick64(g, PRED(g, "or.pred", test64(g, "eq", x, f64_lit(1.0)), none), f64_lit(1.0), plain);
 }
 
@@ -205,8 +211,8 @@ small_sinh(gen *g, reg x)
                                   1.0 / 5040.0,
                                   1.0 / 120.0,
                                   1.0 / 6.0};
-  const reg square = mul64(g, x, x);
-  return fma64(g, mul64(g, square, x), pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), x);
+  const reg square = mul64(g, x, x), p = pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series));
+  return fma64(g, mul64(g, square, x), p, x);
 }
 
 reg
@@ -217,13 +223,16 @@ pgen_hyperbolic(gen *g, vyre_opcode op, reg x)
   const reg up = mul64(g, mul64(g, root, f64_lit(0.5)), root);
   const reg down = div64(g, f64_lit(0.25), up);
   const reg cosh = add64(g, up, down);
-  const reg sinh = pick64(g, test64(g, "lt", a, f64_lit(1.0)), small_sinh(g, a), sub64(g, up, down));
+  const reg far = sub64(g, up, down), near = small_sinh(g, a);
+  const reg sinh = pick64(g, test64(g, "lt", a, f64_lit(1.0)), near, far);
   if (op == VYRE_OP_cosh)
     return cosh;
   if (op == VYRE_OP_sinh)
     return pgen_copysign(g, sinh, x);
-  const reg ratio = pick64(g, test64(g, "gt", a, f64_lit(22.0)), f64_lit(1.0), div64(g, sinh, cosh));
-  return pick64(g, test64(g, "nan", x, x), x, pgen_copysign(g, ratio, x));
+  const reg quotient = div64(g, sinh, cosh);
+  const reg ratio = pick64(g, test64(g, "gt", a, f64_lit(22.0)), f64_lit(1.0), quotient);
+  const reg tanh = pgen_copysign(g, ratio, x);
+  return pick64(g, test64(g, "nan", x, x), x, tanh);
 }
 
 reg
@@ -233,12 +242,13 @@ pgen_area(gen *g, vyre_opcode op, reg x)
     const reg t = sub64(g, x, f64_lit(1.0));
     const reg root = MAKE64(g, "sqrt.rn.f64", fma64(g, t, t, mul64(g, t, f64_lit(2.0))));
     const reg far = add64(g, pgen_log(g, x), f64_lit(LN2));
-    const reg value = pick64(g, test64(g, "gt", x, f64_lit(0x1p28)), far, log_1_plus(g, add64(g, t, root)));
+    const reg near = log_1_plus(g, add64(g, t, root));
+    const reg value = pick64(g, test64(g, "gt", x, f64_lit(0x1p28)), far, near);
     return pick64(g, test64(g, "ltu", x, f64_lit(1.0)), lit(UINT64_C(0x7ff8000000000000)), value);
   }
   const reg a = abs64(g, x);
   if (op == VYRE_OP_atanh) {
-    const reg part = div64(g, mul64(g, a, f64_lit(2.0)), sub64(g, f64_lit(1.0), a));
+    const reg under = sub64(g, f64_lit(1.0), a), part = div64(g, mul64(g, a, f64_lit(2.0)), under);
     return pgen_copysign(g, mul64(g, log_1_plus(g, part), f64_lit(0.5)), x);
   }
   const reg square = mul64(g, a, a), root = MAKE64(g, "sqrt.rn.f64", add64(g, square, f64_lit(1.0)));

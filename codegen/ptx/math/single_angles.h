@@ -9,7 +9,8 @@ static word
 s_choose(machine *g, word which, uint32_t first, uint32_t second, uint32_t third, uint32_t last)
 {
   const word high = w_pick(g, w_eq(g, which, 2), w_lit(g, third), w_lit(g, last));
-  return w_pick(g, w_eq(g, which, 0), w_lit(g, first), w_pick(g, w_eq(g, which, 1), w_lit(g, second), high));
+  const word rest = w_pick(g, w_eq(g, which, 1), w_lit(g, second), high);
+  return w_pick(g, w_eq(g, which, 0), w_lit(g, first), rest);
 }
 
 /* Reduces |x| >= 2^16 by Payne and Hanek's method.  Only 96 bits of 2 / pi matter: the product of higher bits with x is a
@@ -28,18 +29,22 @@ s_reduce_far(machine *g, number x, word *out_quadrant)
   const word high = w_funnel(g, b, a, by), middle = w_funnel(g, c, b, by), low = w_funnel(g, d, c, by);
   const word part = w_mul(g, mantissa, middle), r0 = w_add(g, part, w_mul_high(g, mantissa, low));
   const word carry = w_pick(g, w_lt(g, r0, part), w_lit(g, 1), w_lit(g, 0));
-  const word r1 = w_add(g, w_add(g, w_mul(g, mantissa, high), w_mul_high(g, mantissa, middle)), carry);
+  const word above = w_mul_high(g, mantissa, middle);
+  const word r1 = w_add(g, w_add(g, w_mul(g, mantissa, high), above), carry);
   /* The fraction of a quadrant, rounded to the nearest quadrant. */
   const word f0 = w_shl(g, r0, 2), f1 = w_funnel(g, r0, r1, w_lit(g, 2));
   const truth beyond = w_negative(g, f1);
-  const word turned = w_add(g, w_xor(g, f1, w_lit(g, UINT32_MAX)), w_pick(g, w_eq(g, f0, 0), w_lit(g, 1), w_lit(g, 0)));
+  const word carried = w_pick(g, w_eq(g, f0, 0), w_lit(g, 1), w_lit(g, 0));
+  const word turned = w_add(g, w_xor(g, f1, w_lit(g, UINT32_MAX)), carried);
   const word m1 = w_pick(g, beyond, turned, f1), m0 = w_pick(g, beyond, w_sub(g, w_lit(g, 0), f0), f0);
-  const word q = w_add(g, w_shr(g, r1, 30), w_pick(g, beyond, w_lit(g, 1), w_lit(g, 0))), zeros = w_clz(g, m1);
+  const word next = w_pick(g, beyond, w_lit(g, 1), w_lit(g, 0));
+  const word q = w_add(g, w_shr(g, r1, 30), next), zeros = w_clz(g, m1);
   const word angle = w_mul_high(g, w_funnel(g, m0, m1, zeros), w_lit(g, 0xc90fdaa2u)); /* times pi / 2 */
-  const number r = n_mul(g, n_of_unsigned(g, angle), s_power_of_2(g, w_sub(g, w_lit(g, (uint32_t)-31), zeros)));
+  const number power = s_power_of_2(g, w_sub(g, w_lit(g, (uint32_t)-31), zeros)), r = n_mul(g, n_of_unsigned(g, angle), power);
   const truth minus = w_negative(g, bits);
   *out_quadrant = w_pick(g, minus, w_sub(g, w_lit(g, 0), q), q);
-  return n_pick(g, t_xor(g, beyond, minus), n_neg(g, r), r);
+  const number opposite = n_neg(g, r);
+  return n_pick(g, t_xor(g, beyond, minus), opposite, r);
 }
 
 /* Returns x minus a multiple of pi / 2, and stores which multiple, modulo 4.  Below 2^16 it is subtracted in three parts, the
@@ -88,15 +93,16 @@ s_turned(machine *g, number x, word more)
   const number r = s_reduce_angle(g, x, &q), square = n_mul(g, r, r);
   q = w_add(g, q, more);
   const truth even = w_eq(g, w_and(g, q, w_lit(g, 1)), 0);
-  const number value = n_pick(g, even, s_sin_of(g, r, square), s_cos_of(g, square));
-  return s_of_finite(g, x, n_pick(g, w_eq(g, w_and(g, q, w_lit(g, 2)), 0), value, n_neg(g, value)));
+  const number cosine = s_cos_of(g, square), value = n_pick(g, even, s_sin_of(g, r, square), cosine), opposite = n_neg(g, value);
+  return s_of_finite(g, x, n_pick(g, w_eq(g, w_and(g, q, w_lit(g, 2)), 0), value, opposite));
 }
 
 /* A zero keeps its sign. */
 static number
 s_sin(machine *g, number x)
 {
-  return n_pick(g, n_eq(g, x, n_lit(g, 0.0f)), x, s_turned(g, x, w_lit(g, 0)));
+  const number sine = s_turned(g, x, w_lit(g, 0));
+  return n_pick(g, n_eq(g, x, n_lit(g, 0.0f)), x, sine);
 }
 
 static number
@@ -113,7 +119,8 @@ s_tan(machine *g, number x)
   const number sine = s_sin_of(g, r, square), cosine = s_cos_of(g, square);
   const truth even = w_eq(g, w_and(g, q, w_lit(g, 1)), 0);
   const number over = n_pick(g, even, sine, n_neg(g, cosine)), under = n_pick(g, even, cosine, sine);
-  return n_pick(g, n_eq(g, x, n_lit(g, 0.0f)), x, s_of_finite(g, x, n_div(g, over, under)));
+  const number tangent = s_of_finite(g, x, n_div(g, over, under));
+  return n_pick(g, n_eq(g, x, n_lit(g, 0.0f)), x, tangent);
 }
 
 /* ---- inverses --------------------------------------------------------------------------------------------------------------- */
@@ -152,11 +159,13 @@ s_atan2(machine *g, number y, number x)
   const truth steep = n_gt(g, ay, ax);
   const number less = n_pick(g, steep, ax, ay), more = n_pick(g, steep, ay, ax);
   /* Equal operands have the ratio 1, for infinity / infinity.  For y = 0, the ratio is replaced by 0, also for 0 / 0. */
-  const number ratio = n_pick(g, n_eq(g, less, more), n_lit(g, 1.0f), n_div(g, less, more));
+  const number quotient = n_div(g, less, more), ratio = n_pick(g, n_eq(g, less, more), n_lit(g, 1.0f), quotient);
   const number flat = s_atan_of(g, n_pick(g, n_eq(g, ay, zero), zero, ratio));
   const number angle = n_pick(g, steep, s_less_than_pi(g, flat, true), flat);
-  const number whole = n_pick(g, w_negative(g, n_word(g, x)), s_less_than_pi(g, angle, false), angle);
-  return n_pick(g, t_or(g, n_nan(g, x), n_nan(g, y)), n_add(g, x, y), s_copysign(g, whole, y));
+  const number obtuse = s_less_than_pi(g, angle, false), whole = n_pick(g, w_negative(g, n_word(g, x)), obtuse, angle);
+  const number value = s_copysign(g, whole, y), sum = n_add(g, x, y);
+  const truth nan_y = n_nan(g, y);
+  return n_pick(g, t_or(g, n_nan(g, x), nan_y), sum, value);
 }
 
 /* Returns asin a up to 1/2, and (pi / 2 - asin a) / 2 above by the half angle.  Stores whether a is above. */
@@ -184,6 +193,6 @@ s_acos(machine *g, number x)
   truth far;
   const number part = s_asin_part(g, n_abs(g, x), &far), twice = n_add(g, part, part);
   const number near = s_less_than_pi(g, s_copysign(g, part, x), true);
-  const number end = n_pick(g, n_lt(g, x, n_lit(g, 0.0f)), s_less_than_pi(g, twice, false), twice);
+  const number obtuse = s_less_than_pi(g, twice, false), end = n_pick(g, n_lt(g, x, n_lit(g, 0.0f)), obtuse, twice);
   return n_pick(g, far, end, near);
 }

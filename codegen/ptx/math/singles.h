@@ -65,7 +65,8 @@ static number
 s_scale(machine *g, number x, word n)
 {
   const word half = w_sar(g, n, 1);
-  return n_mul(g, n_mul(g, x, s_power_of_2(g, half)), s_power_of_2(g, w_sub(g, n, half)));
+  const number rest = s_power_of_2(g, w_sub(g, n, half));
+  return n_mul(g, n_mul(g, x, s_power_of_2(g, half)), rest);
 }
 
 /* Returns 2^r 2^n for |r| <= 1/2. */
@@ -88,7 +89,8 @@ static number
 s_exp2(machine *g, number x)
 {
   const number a = s_clamped(g, x, -160.0f, 130.0f), k = n_near(g, a);
-  return s_exp2_of(g, n_sub(g, a, k), n_to_word(g, k));
+  const word n = n_to_word(g, k);
+  return s_exp2_of(g, n_sub(g, a, k), n);
 }
 
 /* Returns e^x 2^more. */
@@ -99,7 +101,8 @@ s_exp_times(machine *g, number x, uint32_t more)
   const number high = n_fma(g, k, n_lit(g, -SINGLE_LN2_HIGH), a), r = n_fma(g, k, n_lit(g, -SINGLE_LN2_LOW), high);
   const number slope =
       SERIES(g, r, 0x1.9e16fcp-13f, 0x1.6d4f08p-10f, 0x1.111302p-7f, 0x1.5554e6p-5f, 0x1.555554p-3f, 0x1.000000p-1f, 1.0f);
-  return s_scale(g, n_fma(g, r, slope, n_lit(g, 1.0f)), w_add(g, n_to_word(g, k), w_lit(g, more)));
+  const word n = w_add(g, n_to_word(g, k), w_lit(g, more));
+  return s_scale(g, n_fma(g, r, slope, n_lit(g, 1.0f)), n);
 }
 
 static number
@@ -117,7 +120,7 @@ s_reduce(machine *g, number x, number *out_exponent)
   const truth small = n_lt(g, x, n_lit(g, 0x1p-126f));
   const word bits = n_word(g, n_pick(g, small, n_mul(g, x, n_lit(g, 0x1p23f)), x));
   const word moved = w_sub(g, bits, w_lit(g, SINGLE_ROOT_HALF));
-  const word e = w_sub(g, w_sar(g, moved, 23), w_pick(g, small, w_lit(g, 23), w_lit(g, 0)));
+  const word added = w_pick(g, small, w_lit(g, 23), w_lit(g, 0)), e = w_sub(g, w_sar(g, moved, 23), added);
   *out_exponent = n_of_int(g, e);
   return n_of_word(g, w_add(g, w_and(g, moved, w_lit(g, 0x7fffff)), w_lit(g, SINGLE_ROOT_HALF)));
 }
@@ -128,7 +131,8 @@ s_log_rest(machine *g, number f)
 {
   const number p = SERIES(g, f, 0x1.13c88ep-4f, -0x1.dd9ecap-4f, 0x1.e6dbe4p-4f, -0x1.fc3d62p-4f, 0x1.233afap-3f, -0x1.555b90p-3f,
                           0x1.99a478p-3f, -0x1.000008p-2f, 0x1.555548p-2f);
-  return n_mul(g, n_mul(g, f, f), n_fma(g, f, p, n_lit(g, -0.5f)));
+  const number slope = n_fma(g, f, p, n_lit(g, -0.5f));
+  return n_mul(g, n_mul(g, f, f), slope);
 }
 
 /* Returns log(1 + f) + e log 2. */
@@ -171,8 +175,8 @@ s_log_1_plus(machine *g, number x)
 {
   const word bits = n_word(g, n_add(g, x, n_lit(g, 1.0f)));
   const word e = w_sar(g, w_sub(g, bits, w_lit(g, SINGLE_ROOT_HALF)), 23);
-  const number power = s_power_of_2(g, w_sub(g, w_lit(g, 0), e));
-  return s_log_sum(g, n_fma(g, x, power, n_sub(g, power, n_lit(g, 1.0f))), n_of_int(g, e));
+  const number power = s_power_of_2(g, w_sub(g, w_lit(g, 0), e)), exponent = n_of_int(g, e);
+  return s_log_sum(g, n_fma(g, x, power, n_sub(g, power, n_lit(g, 1.0f))), exponent);
 }
 
 /* ---- powers ----------------------------------------------------------------------------------------------------------------- */
@@ -188,8 +192,8 @@ s_log2_parts(machine *g, number x, number *out_low)
   const number sl = n_mul(g, n_fma(g, minus, lost, n_fma(g, minus, under, over)), inverse);
   const number square = n_mul(g, s, s), cube = n_mul(g, s, square);
   const number square_low = n_fma(g, s, s, n_neg(g, square));
-  const number cube_low =
-      n_fma(g, s, square_low, n_fma(g, n_mul(g, sl, square), n_lit(g, 3.0f), n_fma(g, s, square, n_neg(g, cube))));
+  const number cube_error = n_fma(g, s, square, n_neg(g, cube));
+  const number cube_low = n_fma(g, s, square_low, n_fma(g, n_mul(g, sl, square), n_lit(g, 3.0f), cube_error));
   const number p = SERIES(g, square, 0x1.5905e4p-2f, 0x1.a5cac2p-2f, 0x1.2776e8p-1f, 0x1.ec709ep-1f);
   const number t = n_mul(g, cube, p), t_low = n_fma(g, cube_low, p, n_fma(g, cube, p, n_neg(g, t)));
   const number h = n_mul(g, s, ch), exact = n_add(g, n_fma(g, s, ch, n_neg(g, h)), t_low), sum = n_add(g, h, t);
@@ -208,7 +212,8 @@ s_power(machine *g, number x, number y)
   const number rest = n_fma(g, y, low, n_fma(g, y, high, n_neg(g, product)));
   const number a = s_clamped(g, product, -160.0f, 130.0f), k = n_near(g, a);
   const number more = n_pick(g, n_eq(g, a, product), rest, n_lit(g, 0.0f));
-  return s_exp2_of(g, n_add(g, n_sub(g, a, k), more), n_to_word(g, k));
+  const word n = n_to_word(g, k);
+  return s_exp2_of(g, n_add(g, n_sub(g, a, k), more), n);
 }
 
 /* Returns C's pow, which is defined for a negative x to an integer power. */
@@ -225,10 +230,14 @@ s_pow(machine *g, number x, number y)
   const truth minus = t_and(g, w_negative(g, n_word(g, x)), odd);
   const number turned = n_pick(g, minus, n_neg(g, power), power);
   /* A negative finite x has no power whose exponent is not an integer, so the result is NaN.  Powers of -infinity have limits. */
-  const truth fails = t_and(g, t_and(g, n_lt(g, x, zero), t_not(g, endless)), t_not(g, whole));
+  const truth fractional = t_not(g, whole), bounded = t_not(g, endless);
+  const truth fails = t_and(g, t_and(g, n_lt(g, x, zero), bounded), fractional);
   const number result = n_pick(g, fails, s_bits(g, SINGLE_NAN), turned);
-  const number plain = n_pick(g, t_or(g, n_nan(g, x), n_nan(g, y)), n_add(g, x, y), result);
-  return n_pick(g, t_or(g, n_eq(g, x, one), n_eq(g, y, zero)), one, plain);
+  const number sum = n_add(g, x, y);
+  const truth nan_y = n_nan(g, y);
+  const number plain = n_pick(g, t_or(g, n_nan(g, x), nan_y), sum, result);
+  const truth zero_y = n_eq(g, y, zero);
+  return n_pick(g, t_or(g, n_eq(g, x, one), zero_y), one, plain);
 }
 
 /* Returns 1 / sqrt(x), rounded once, as the evaluator does.  `wrong` is the error of the first quotient, exact to about 20 bits.
@@ -237,11 +246,13 @@ static number
 s_rsqrt(machine *g, number x)
 {
   const number one = n_lit(g, 1.0f), y = n_div(g, one, n_sqrt(g, x)), h = n_mul(g, x, y), minus = n_neg(g, y);
-  const number wrong = n_fma(g, n_fma(g, x, y, n_neg(g, h)), minus, n_fma(g, h, minus, one));
+  const number rest = n_fma(g, h, minus, one), wrong = n_fma(g, n_fma(g, x, y, n_neg(g, h)), minus, rest);
   const number less = n_fma(g, n_mul(g, y, n_lit(g, 0.5f - 0x1p-19f)), wrong, y);
   const number more = n_fma(g, n_mul(g, y, n_lit(g, 0.5f + 0x1p-19f)), wrong, y), infinite = s_bits(g, SINGLE_INFINITE);
-  number result = n_pick(g, t_or(g, n_eq(g, n_abs(g, y), infinite), n_eq(g, x, infinite)), y, more), wide;
-  WHEN(g, t_and(g, n_eq(g, result, more), t_not(g, n_eq(g, less, more))), {
+  const truth endless = n_eq(g, x, infinite);
+  number result = n_pick(g, t_or(g, n_eq(g, n_abs(g, y), infinite), endless), y, more), wide;
+  const truth differ = t_not(g, n_eq(g, less, more));
+  WHEN(g, t_and(g, n_eq(g, result, more), differ), {
     wide = n_rsqrt_wide(g, x);
     SET(g, result, wide);
   });
@@ -270,7 +281,8 @@ s_sinh(machine *g, number x)
   const number a = n_abs(g, x), square = n_mul(g, a, a), half = s_exp_times(g, a, UINT32_MAX);
   const number p = SERIES(g, square, 0x1.7677a8p-19f, 0x1.a01c20p-13f, 0x1.1110eap-7f, 0x1.555556p-3f);
   const number far = n_sub(g, half, n_div(g, n_lit(g, 0.25f), half));
-  return s_copysign(g, n_pick(g, n_lt(g, a, n_lit(g, 1.0f)), s_odd(g, a, square, p), far), x);
+  const number near = s_odd(g, a, square, p);
+  return s_copysign(g, n_pick(g, n_lt(g, a, n_lit(g, 1.0f)), near, far), x);
 }
 
 static number
@@ -279,7 +291,8 @@ s_tanh(machine *g, number x)
   const number a = n_abs(g, x), square = n_mul(g, a, a), one = n_lit(g, 1.0f);
   const number p = SERIES(g, square, -0x1.9a6130p-8f, 0x1.59147ap-6f, -0x1.b922e4p-5f, 0x1.110cfep-3f, -0x1.55554ap-2f);
   const number under = n_add(g, s_exp(g, n_add(g, a, a)), one), far = n_sub(g, one, n_div(g, n_lit(g, 2.0f), under));
-  return s_copysign(g, n_pick(g, n_lt(g, a, n_lit(g, 0.55f)), s_odd(g, a, square, p), far), x);
+  const number near = s_odd(g, a, square, p);
+  return s_copysign(g, n_pick(g, n_lt(g, a, n_lit(g, 0.55f)), near, far), x);
 }
 
 /* Returns log(2 x) of a large x. */
@@ -287,8 +300,8 @@ static number
 s_log_twice(machine *g, number x)
 {
   number e;
-  const number m = s_reduce(g, x, &e), one = n_lit(g, 1.0f);
-  return s_log_or(g, x, s_log_sum(g, n_sub(g, m, one), n_add(g, e, one)));
+  const number m = s_reduce(g, x, &e), one = n_lit(g, 1.0f), exponent = n_add(g, e, one);
+  return s_log_or(g, x, s_log_sum(g, n_sub(g, m, one), exponent));
 }
 
 static number
@@ -297,23 +310,25 @@ s_asinh(machine *g, number x)
   const number a = n_abs(g, x), one = n_lit(g, 1.0f), square = n_mul(g, a, a);
   const number root = n_sqrt(g, n_add(g, square, one));
   const number near = s_log_1_plus(g, n_add(g, a, n_div(g, square, n_add(g, root, one))));
-  return s_copysign(g, n_pick(g, n_gt(g, a, n_lit(g, 0x1p28f)), s_log_twice(g, a), near), x);
+  const number far = s_log_twice(g, a);
+  return s_copysign(g, n_pick(g, n_gt(g, a, n_lit(g, 0x1p28f)), far, near), x);
 }
 
 static number
 s_acosh(machine *g, number x)
 {
   const number one = n_lit(g, 1.0f), t = n_sub(g, x, one), root = n_sqrt(g, n_fma(g, t, t, n_add(g, t, t)));
-  const number near = s_log_1_plus(g, n_add(g, t, root));
-  const number value = n_pick(g, n_gt(g, x, n_lit(g, 0x1p28f)), s_log_twice(g, x), near);
+  const number near = s_log_1_plus(g, n_add(g, t, root)), far = s_log_twice(g, x);
+  const number value = n_pick(g, n_gt(g, x, n_lit(g, 0x1p28f)), far, near);
   return n_pick(g, n_ltu(g, x, one), s_bits(g, SINGLE_NAN), value);
 }
 
 static number
 s_atanh(machine *g, number x)
 {
-  const number a = n_abs(g, x), one = n_lit(g, 1.0f), part = n_div(g, n_add(g, a, a), n_sub(g, one, a));
+  const number a = n_abs(g, x), one = n_lit(g, 1.0f), under = n_sub(g, one, a), part = n_div(g, n_add(g, a, a), under);
   const number half = n_mul(g, s_log_1_plus(g, part), n_lit(g, 0.5f));
   const number value = n_pick(g, n_eq(g, a, one), s_bits(g, SINGLE_INFINITE), half);
-  return n_pick(g, n_gt(g, a, one), s_bits(g, SINGLE_NAN), s_copysign(g, value, x));
+  const number result = s_copysign(g, value, x);
+  return n_pick(g, n_gt(g, a, one), s_bits(g, SINGLE_NAN), result);
 }

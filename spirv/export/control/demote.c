@@ -80,8 +80,8 @@ vyre_spv_demoted_var(vyre_spv *s, uint32_t var)
 {
   const uint32_t type = vyre_spv_value_type(s, vyre_spv_row_type(s, var));
   const bool is_zero = vyre_var_is_zero(s->view, var);
-  uint32_t words[4] = {vyre_spv_pointer(s, SpvStorageClassFunction, type), 0, SpvStorageClassFunction,
-                       is_zero ? vyre_spv_null(s, type) : 0};
+  const uint32_t pointer = vyre_spv_pointer(s, SpvStorageClassFunction, type), null = is_zero ? vyre_spv_null(s, type) : 0;
+  uint32_t words[4] = {pointer, 0, SpvStorageClassFunction, null};
   words[1] = s->id[var - s->base] = s->next_id++;
   vyre_spv_instruction(s, &s->code, SpvOpVariable, words, is_zero ? 4 : 3);
   vyre_spv_describe(s, var, words[1]);

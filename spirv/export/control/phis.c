@@ -458,9 +458,10 @@ vyre_spv_header_phis(vyre_spv *s, uint32_t body, uint32_t before)
     if (!is_phi(s, join))
       continue;
     const uint32_t var = s->joins[join].var, front = value_of(s, s->graph.parts[s->graph.joins[join].first].version);
-    const uint32_t operands[6] = {type_of(s, var), s->next_id++, phi_operand(s, var, front), before, 0, 0};
+    const uint32_t type = type_of(s, var), id = s->next_id++;
+    const uint32_t operands[6] = {type, id, phi_operand(s, var, front), before, 0, 0};
     vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-    s->joins[join].id = operands[1];
+    s->joins[join].id = id;
   }
   return start;
 }

@@ -81,7 +81,8 @@ store_zero(vyre_spv *s, uint32_t storage_class, uint32_t pointer, vyre_type_id t
     return;
   }
   if (info.form == VYRE_FORM_ARRAY) {
-    zero_array(s, storage_class, pointer, &info, vyre_spv_u32(s, 0), vyre_spv_u32(s, 1));
+    const uint32_t one = vyre_spv_u32(s, 1);
+    zero_array(s, storage_class, pointer, &info, vyre_spv_u32(s, 0), one);
     return;
   }
   for (uint32_t i = 0; i < info.count; i++) {

@@ -142,7 +142,7 @@ smoothstep(const operation *g, uint32_t x)
   const vyre_kind kind = VYRE_TYPE_KIND(g->type);
   const uint32_t range = op(g, SpvOpFSub, g->b, g->a), distance = op(g, SpvOpFSub, x, g->a);
   const uint32_t ratio = op(g, SpvOpFDiv, distance, range);
-  const uint32_t clamped[3] = {ratio, literal(g, 0), literal(g, power_of_two(kind, 0))};
+  const uint32_t zero = literal(g, 0), one = literal(g, power_of_two(kind, 0)), clamped[3] = {ratio, zero, one};
   const uint32_t t = vyre_spv_ext(s, GLSLstd450NClamp, g->type_id, clamped, 3);
   const uint32_t three = literal(g, three_of(kind));
   const uint32_t slope = op(g, SpvOpFSub, three, op(g, SpvOpFMul, literal(g, power_of_two(kind, 1)), t));

@@ -118,8 +118,8 @@ arithmetic(const subgroup *g, uint32_t opcode, uint32_t type, uint32_t imm, uint
 {
   const uint32_t group = VYRE_GROUP_OF(imm);
   const bool clustered = group == VYRE_GROUP_CLUSTERED;
-  const uint32_t operands[4] = {literal(g, SpvScopeSubgroup), groups[group], value,
-                                clustered ? literal(g, VYRE_GROUP_CLUSTER(imm)) : 0};
+  const uint32_t scope = literal(g, SpvScopeSubgroup), size = clustered ? literal(g, VYRE_GROUP_CLUSTER(imm)) : 0;
+  const uint32_t operands[4] = {scope, groups[group], value, size};
   require_capability(g->s, clustered ? SpvCapabilityGroupNonUniformClustered : SpvCapabilityGroupNonUniformArithmetic);
   return vyre_spv_op(g->s, opcode, type, operands, clustered ? 4 : 3);
 }
@@ -173,13 +173,15 @@ source_lane(const subgroup *g, uint32_t *out_condition)
     turned = unsigned_op(g, SpvOpIAdd, own, g->b);
     *out_condition = compare(g, SpvOpUGreaterThanEqual, turned, own);
     return turned;
-  case VYRE_OP_subgroup_rotate:
-    inside = unsigned_op(g, SpvOpISub, built_in(g, VYRE_OP_subgroup_size), literal(g, 1));
+  case VYRE_OP_subgroup_rotate: {
+    const uint32_t one = literal(g, 1);
+    inside = unsigned_op(g, SpvOpISub, built_in(g, VYRE_OP_subgroup_size), one);
     if (VYRE_GROUP_OF(g->imm) == VYRE_GROUP_CLUSTERED) /* both are one less than a power of two, so this is the minimum */
       inside = unsigned_op(g, SpvOpBitwiseAnd, inside, literal(g, VYRE_GROUP_CLUSTER(g->imm) - 1));
     turned = unsigned_op(g, SpvOpBitwiseAnd, unsigned_op(g, SpvOpIAdd, own, g->b), inside);
     return unsigned_op(g, SpvOpBitwiseOr, unsigned_op(g, SpvOpBitwiseAnd, own, vyre_spv_op1(g->s, SpvOpNot, g->u32_id, inside)),
                        turned);
+  }
   case VYRE_OP_subgroup_quad_broadcast:
     *out_condition = compare(g, SpvOpULessThan, g->b, literal(g, 4));
     return unsigned_op(g, SpvOpIAdd, unsigned_op(g, SpvOpBitwiseAnd, own, literal(g, ~3u)), g->b);
@@ -301,7 +303,7 @@ find_bit(const subgroup *g)
   const uint32_t found = plain(g);
   if (!g->s->strict)
     return found;
-  const uint32_t some = compare(g, SpvOpINotEqual, count_bits(g, 0), literal(g, 0));
+  const uint32_t zero = literal(g, 0), some = compare(g, SpvOpINotEqual, count_bits(g, 0), zero);
   return choose(g, U32, some, found, literal(g, UINT32_MAX));
 }
 

@@ -99,7 +99,8 @@ static uint32_t
 field_mask(const shape *p, uint32_t count)
 {
   const uint32_t empty = vyre_spv_op2(p->s, SpvOpIEqual, p->bool_id, count, wide_literal(p, 0));
-  const uint32_t left = wide_op(p, SpvOpBitwiseAnd, wide_op(p, SpvOpISub, wide_literal(p, 64), count), wide_literal(p, 63));
+  const uint32_t most = wide_literal(p, 63);
+  const uint32_t left = wide_op(p, SpvOpBitwiseAnd, wide_op(p, SpvOpISub, wide_literal(p, 64), count), most);
   const uint32_t mask = wide_op(p, SpvOpShiftRightLogical, wide_literal(p, UINT64_MAX), left);
   return vyre_spv_op3(p->s, SpvOpSelect, p->wide_id, empty, wide_literal(p, 0), mask);
 }
@@ -149,15 +150,19 @@ in_halves(const shape *p, vyre_opcode op, uint32_t value)
     a = vyre_spv_op1(s, SpvOpUConvert, p->wide_id, vyre_spv_op1(s, SpvOpBitReverse, p->word_id, low));
     b = vyre_spv_op1(s, SpvOpUConvert, p->wide_id, vyre_spv_op1(s, SpvOpBitReverse, p->word_id, high));
     return as_type(p, wide_op(p, SpvOpBitwiseOr, wide_op(p, SpvOpShiftLeftLogical, a, wide_literal(p, 32)), b));
-  case VYRE_OP_findlsb:
+  case VYRE_OP_findlsb: {
     a = word_ext(p, GLSLstd450FindILsb, low);
     b = word_ext(p, GLSLstd450FindILsb, high);
-    b = choose_word(p, high, vyre_spv_op2(s, SpvOpIAdd, p->word_id, b, word_literal(p, 32)), word_literal(p, UINT32_MAX));
+    const uint32_t none = word_literal(p, UINT32_MAX);
+    b = choose_word(p, high, vyre_spv_op2(s, SpvOpIAdd, p->word_id, b, word_literal(p, 32)), none);
     return from_word(p, choose_word(p, low, a, b), true);
-  default:
+  }
+  default: {
     a = word_ext(p, GLSLstd450FindUMsb, low);
-    b = vyre_spv_op2(s, SpvOpIAdd, p->word_id, word_ext(p, GLSLstd450FindUMsb, high), word_literal(p, 32));
+    const uint32_t below = word_literal(p, 32);
+    b = vyre_spv_op2(s, SpvOpIAdd, p->word_id, word_ext(p, GLSLstd450FindUMsb, high), below);
     return from_word(p, choose_word(p, high, b, a), true);
+  }
   }
 }
 
@@ -183,7 +188,9 @@ field(const shape *p, uint32_t row, vyre_opcode op)
   if (p->bits < 32)
     return narrow_field(p, op, vyre_spv_op1(s, SpvOpUConvert, p->word_id, as_wide(p, value)), insert, offset, count);
   const uint32_t scalar = vyre_spv_value_type(s, VYRE_TYPE(VYRE_TYPE_KIND(p->wide), 1)), lanes = VYRE_TYPE_LANES(p->type);
-  uint32_t pair[2] = {vyre_spv_op1(s, SpvOpUConvert, scalar, offset), vyre_spv_op1(s, SpvOpUConvert, scalar, count)};
+  uint32_t pair[2];
+  pair[0] = vyre_spv_op1(s, SpvOpUConvert, scalar, offset);
+  pair[1] = vyre_spv_op1(s, SpvOpUConvert, scalar, count);
   for (int i = 0; i < 2 && lanes > 1; i++) {
     const uint32_t parts[4] = {pair[i], pair[i], pair[i], pair[i]};
     pair[i] = vyre_spv_op(s, SpvOpCompositeConstruct, p->wide_id, parts, lanes);

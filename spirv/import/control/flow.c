@@ -315,7 +315,8 @@ flow_phi_stores(import *m, uint32_t target)
     if (i + 1 >= count) {
       import_fail(m, "no value for the edge from label %u", label);
     } else if (value && value->type == words[1] && import_is_in_memory(value->t)) {
-      import_copy_rows(m, import_global_row(m, m->ids[words[2]].root), import_memory_row(m, words[i]), 0, 0);
+      const uint32_t from = import_memory_row(m, words[i]);
+      import_copy_rows(m, import_global_row(m, m->ids[words[2]].root), from, 0, 0);
     } else if (import_value(m, words[i], &v)) {
       if (v.type != words[1])
         import_fail(m, "value %u does not have the type of the result", words[i]);

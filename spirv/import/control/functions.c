@@ -209,8 +209,10 @@ import_return(import *m, uint32_t id, bool reached)
     return;
   }
   uint32_t c = of->constructs - 1;
-  if (reached && in_memory)
-    import_copy_rows(m, import_global_row(m, of->result), import_memory_row(m, id), 0, 0);
+  if (reached && in_memory) {
+    const uint32_t from = import_memory_row(m, id);
+    import_copy_rows(m, import_global_row(m, of->result), from, 0, 0);
+  }
   if (reached) {
     for (uint32_t k = 0; k < v.count && !failed(m); k++)
       locals_write(m, of->result + k, import_leaf(m, id, k));

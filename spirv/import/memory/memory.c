@@ -304,8 +304,8 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
   if (p.has_column && p.columns == 0)
     return import_access_component(m, index, import_visible(m, *AT(uint32_t, m->stack, first))) != 0;
   if (p.has_column) {
-    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), import_access_flags(m, &p, operands, true),
-                 store_imm(operands));
+    const uint32_t flags = import_access_flags(m, &p, operands, true);
+    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), flags, store_imm(operands));
     return !failed(m);
   }
   switch ((pointer_base)p.base) {
@@ -342,8 +342,8 @@ import_is_plain_path(const pointer *p)
 }
 
 /* Copies the pointee if both pointers lead to buffers.  If their layouts differ, it must be large, because passes follow the loads
- * and stores of a small one, and one side must be private, because the two sides of several copies may not overlap.  Sets *out_done
- * if it did. */
+ * and stores of a small one.  One side must be private then, because the two sides of several copies may not overlap.  Sets
+ * *out_done if it did. */
 static bool
 try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *out_done)
 {
@@ -353,7 +353,8 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
     return false;
   if (!import_is_plain_path(to) || !import_is_plain_path(from) || AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
     return true;
-  uint32_t flags = import_access_flags(m, to, operands, true) | import_access_flags(m, from, operands, false);
+  const uint32_t store_flags = import_access_flags(m, to, operands, true);
+  const uint32_t flags = store_flags | import_access_flags(m, from, operands, false);
   uint32_t to_path = import_path(m, m->ids[to_id].value), from_path = import_path(m, m->ids[from_id].value);
   if (!to_path || !from_path)
     return false;

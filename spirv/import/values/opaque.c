@@ -465,7 +465,8 @@ import_access_component(import *m, uint32_t index, uint32_t row)
   const vyre_type_id chain = leads ? vyre_type_words(m->module, SpvOpAccessChain, leads, VYRE_MODE_BARE, values, 2) : 0;
   const vyre_type_id access =
       vyre_type_words(m->module, row ? SpvOpStore : SpvOpLoad, row ? 0 : type, VYRE_MODE_BARE, values, row ? 2 : 1);
-  const vyre_row steps[2] = {{import_path(m, index)}, {import_visible(m, p.column)}};
+  const uint32_t path = import_path(m, index), column = import_visible(m, p.column);
+  const vyre_row steps[2] = {{path}, {column}};
   if (!chain || !access || !steps[0].id || failed(m))
     return 0;
   const vyre_row operands[2] = {vyre_build_opaque(&m->b, VYRE_OP_opaque, chain, steps, 2, 0), {row}};

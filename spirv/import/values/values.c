@@ -288,8 +288,10 @@ insert(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t 
   bool single = t && t->form == FORM_VALUE;
   for (uint32_t k = 0; k < object.count && !failed(m); k++) {
     uint32_t row = import_leaf(m, args[0], k);
-    if (lane != NONE)
-      row = insert_lane(m, import_leaf(m, args[1], at), row, vyre_build_const(&m->b, VYRE_TYPE(VYRE_U32, 1), lane).id);
+    if (lane != NONE) {
+      const uint32_t number = vyre_build_const(&m->b, VYRE_TYPE(VYRE_U32, 1), lane).id;
+      row = insert_lane(m, import_leaf(m, args[1], at), row, number);
+    }
     list *l = m->ids[id].kind == ID_CONSTANT ? &m->constant_leaves : &m->leaves;
     if (single)
       import_set(m, id, row);
