@@ -26,11 +26,13 @@ typedef struct vyre_spec_value {
 /* Returns the first specialization constant of a program after the row `after` (0: of all) that has this name or this id, or 0. The
  * name is not terminated. */
 uint32_t vyre_spec_find(const vyre_module *module, uint32_t program, uint32_t after, const char *name, size_t length);
-/* Converts the text of a value: a decimal number, a hexadecimal integer, true or false. Returns false if the text is not a value of
- * that kind. */
+/* Converts the text of a value: a decimal number, which may begin with zeros, a hexadecimal number after 0x, inf, nan, true or
+ * false. Returns false if the text is not a value of that kind, or if a finite number is out of the kind's range. */
 bool vyre_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out);
+/* Returns the values of a kind, for messages: "a number from -128 to 127". */
+const char *vyre_scalar_range(vyre_kind kind);
 
-/* Values of specialization constants: "NAME=VALUE" or "ID=VALUE". All is borrowed. */
+/* Values of specialization constants: "NAME=VALUE" or "ID=VALUE", with a VALUE for vyre_scalar_parse. All is borrowed. */
 typedef struct vyre_specialization {
   const char *const *values; /* the module must have each of these constants */
   uint32_t count;

@@ -14,6 +14,7 @@
 
 /* ---- scalars ------------------------------------------------------------------------------------------------------------- */
 
+/* Refuses a finite number that rounds to an infinity. */
 static bool
 parse_float(const char *text, vyre_kind kind, uint64_t *out)
 {
@@ -23,22 +24,27 @@ parse_float(const char *text, vyre_kind kind, uint64_t *out)
     *out = bits_of_float(strtof(text, &end));
   else
     *out = lane_of_double(kind, strtod(text, &end));
-  return *end == '\0';
+  const char first = text[*text == '-'];
+  const bool is_finite = first != 'i' && first != 'I';
+  return *end == '\0' && !(is_finite && isinf(double_of_lane(kind, *out)));
 }
 
 static bool
 parse_int(const char *text, vyre_kind kind, uint64_t *out)
 {
   const uint64_t mask = bits_mask(vyre_kind_bits(kind));
+  const char *digits = text + (*text == '-');
+  const bool is_hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+  const int base = is_hex ? 16 : 10;
   char *end;
   errno = 0;
   if (*text == '-') {
-    const long long value = strtoll(text, &end, 0);
+    const long long value = strtoll(text, &end, base);
     *out = (uint64_t)value & mask;
     return *end == '\0' && !errno && vyre_kind_is_signed(kind) && value >= -(long long)(mask >> 1) - 1;
   }
-  *out = strtoull(text, &end, 0);
-  const bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X'); /* the number is the bits, with the sign bit */
+  *out = strtoull(text, &end, base);
+  /* A hexadecimal number is the bits, with the sign bit. */
   return *end == '\0' && !errno && *out <= (vyre_kind_is_signed(kind) && !is_hex ? mask >> 1 : mask);
 }
 
@@ -56,6 +62,37 @@ vyre_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out
     return parse_int(copy, kind, out);
   *out = strcmp(copy, "true") == 0 || strcmp(copy, "1") == 0;
   return *out || strcmp(copy, "false") == 0 || strcmp(copy, "0") == 0;
+}
+
+const char *
+vyre_scalar_range(vyre_kind kind)
+{
+  switch (kind) {
+  case VYRE_I8:
+    return "a number from -128 to 127";
+  case VYRE_U8:
+    return "a number from 0 to 255";
+  case VYRE_I16:
+    return "a number from -32768 to 32767";
+  case VYRE_U16:
+    return "a number from 0 to 65535";
+  case VYRE_I32:
+    return "a number from -2147483648 to 2147483647";
+  case VYRE_U32:
+    return "a number from 0 to 4294967295";
+  case VYRE_I64:
+    return "a number from -9223372036854775808 to 9223372036854775807";
+  case VYRE_U64:
+    return "a number from 0 to 18446744073709551615";
+  case VYRE_F16:
+    return "a number from -65504 to 65504, inf, -inf or nan";
+  case VYRE_F32:
+    return "a number from -3.4028235e38 to 3.4028235e38, inf, -inf or nan";
+  case VYRE_F64:
+    return "a number from -1.7976931348623157e308 to 1.7976931348623157e308, inf, -inf or nan";
+  default:
+    return "true or false";
+  }
 }
 
 /* ---- constants ----------------------------------------------------------------------------------------------------------- */
@@ -86,12 +123,13 @@ set_default(vyre_module *module, const char *setting, const char *path, bool *fo
   const char *value = setting + length + (setting[length] == '=');
   for (uint32_t program = v->first[0]; program; program = v->next[program])
     for (uint32_t row = 0; (row = vyre_spec_find(module, program, row, setting, length)) != 0;) {
+      const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]));
       uint64_t bits;
-      if (!vyre_scalar_parse(value, strlen(value), VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])), &bits))
+      if (!vyre_scalar_parse(value, strlen(value), kind, &bits))
         return VYRE_ERROR(VYRE_CODE_INPUT,
                           "%s: '%.200s' is not a value of the specialization constant '%.*s'\n"
-                          "Fix: give a number in the range of its type, or true, false",
-                          path, value, (int)length, setting);
+                          "Fix: give %s",
+                          path, value, (int)length, setting, vyre_scalar_range(kind));
       vyre_row_rewrite(module, (vyre_row){row}, v->op[row], (uint32_t)bits, (uint32_t)(bits >> 32), VYRE_NONE, VYRE_NONE,
                        VYRE_NONE);
       *found = true;

@@ -170,9 +170,8 @@ fill_data(run_data *data, const source *contents)
   run_layout layout = run_program_layout(data->program);
   run_layout_each(&layout, buffer->type, data->size, generate, &g);
   if (g.bad)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-buffer %s: '%.*s' is not a value of its element's type\nFix: give a number in its range, or true, false",
-                      name, (int)strcspn(g.bad, ","), g.bad);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-buffer %s: '%.*s' is not a value of its element's type\nFix: give %s", name,
+                      (int)strcspn(g.bad, ","), g.bad, vyre_scalar_range(g.bad_kind));
   if (contents->kind == CONTENTS_VALUES && g.at)
     return VYRE_ERROR(VYRE_CODE_USAGE,
                       "-buffer %s: '%.*s' is beyond the end of its %zu bytes\nFix: give fewer values, or a larger -size", name,

@@ -41,11 +41,11 @@ set_specs(run_program *program, const run_setup *setup, bool is_strict)
     if (!row)
       return VYRE_ERROR(VYRE_CODE_USAGE, "-spec: %s has no specialization constant '%.*s'\nFix: name one by its name or its id",
                         program->path, (int)setting->name_length, setting->name);
+    const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row]));
     uint64_t bits;
-    if (!vyre_scalar_parse(setting->value, strlen(setting->value), VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])), &bits))
-      return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "-spec %.*s: '%s' is not a value of its type\nFix: give a number in its range, or true, false",
-                        (int)setting->name_length, setting->name, setting->value);
+    if (!vyre_scalar_parse(setting->value, strlen(setting->value), kind, &bits))
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-spec %.*s: '%s' is not a value of its type\nFix: give %s", (int)setting->name_length,
+                        setting->name, setting->value, vyre_scalar_range(kind));
     program->specs[program->spec_count++] = (vyre_spec_value){vyre_row_spec_id(program->module, (vyre_row){row}), bits};
   }
   return VYRE_OK;

@@ -59,11 +59,16 @@ TEST(texts_parse_only_as_valid_values_of_their_type)
   assert_parses(VYRE_F32, "0.1", 0x3dcccccd);
   assert_parses(VYRE_F32, "-inf", 0xff800000);
   assert_parses(VYRE_F32, "1e-45", 1);
+  assert_parses(VYRE_F32, "010", 0x41200000);
+  assert_parses(VYRE_F32, "3.4028235e38", 0x7f7fffff);
+  assert_parses(VYRE_F32, "1e-400", 0);
+  assert_parses(VYRE_F32, "Infinity", 0x7f800000);
   assert_parses(VYRE_F64, "1", 0x3ff0000000000000);
+  assert_parses(VYRE_F64, "-1.7976931348623157e308", 0xffefffffffffffff);
   assert_parses(VYRE_F16, "1", 0x3c00);
   assert_parses(VYRE_F16, "-0", 0x8000);
   assert_parses(VYRE_F16, "65519", 0x7bff);
-  assert_parses(VYRE_F16, "65520", 0x7c00);
+  assert_parses(VYRE_F16, "-inf", 0xfc00);
   assert_parses(VYRE_F16, "6e-8", 0x0001);
   assert_parses(VYRE_F16, "6.103e-5", 0x0400);
   assert_parses(VYRE_F16, "2049", 0x6800);
@@ -72,6 +77,12 @@ TEST(texts_parse_only_as_valid_values_of_their_type)
   assert_parses(VYRE_I32, "-2147483648", 0x80000000);
   assert_parses(VYRE_I32, "0x80000000", 0x80000000);
   assert_parses(VYRE_U32, "4294967295", 0xffffffff);
+  assert_parses(VYRE_I32, "010", 10);
+  assert_parses(VYRE_I32, "-010", (uint32_t)-10);
+  assert_parses(VYRE_I32, "-0x10", (uint32_t)-16);
+  assert_parses(VYRE_U32, "009", 9);
+  assert_parses(VYRE_U32, "0X10", 16);
+  assert_parses(VYRE_U32, "0", 0);
   assert_parses(VYRE_I8, "-128", 0x80);
   assert_parses(VYRE_I64, "-9223372036854775808", (uint64_t)1 << 63);
   assert_parses(VYRE_U64, "18446744073709551615", UINT64_MAX);
@@ -85,9 +96,42 @@ TEST(texts_parse_only_as_valid_values_of_their_type)
   assert_no_value(VYRE_U32, "1.5");
   assert_no_value(VYRE_U32, "");
   assert_no_value(VYRE_U32, " 1");
+  assert_no_value(VYRE_U32, "0x");
+  assert_no_value(VYRE_U32, "-");
+  assert_no_value(VYRE_U8, "0256");
+  assert_no_value(VYRE_F16, "65520");
+  assert_no_value(VYRE_F16, "-1e400");
+  assert_no_value(VYRE_F32, "1e400");
+  assert_no_value(VYRE_F32, "-3.4028236e38");
+  assert_no_value(VYRE_F64, "1e400");
   assert_no_value(VYRE_F32, "1.0x");
   assert_no_value(VYRE_F32, "");
   assert_no_value(VYRE_BOOL, "2");
+}
+
+/* Checks that the text of the range is "a number from LOW to HIGH...", and that the kind has both values. */
+static void
+assert_range(vyre_kind kind)
+{
+  char low[32], high[32];
+  uint64_t bits;
+  assert_int_equal(sscanf(vyre_scalar_range(kind), "a number from %31s to %31[^,]", low, high), 2);
+  assert_true(vyre_scalar_parse(low, strlen(low), kind, &bits));
+  assert_true(vyre_scalar_parse(high, strlen(high), kind, &bits));
+  char beyond[40]; /* ten times as much */
+  const size_t digits = strcspn(high, "e");
+  snprintf(beyond, sizeof beyond, "%.*s%s%s", (int)digits, high, high[digits] ? "" : "0", high + digits);
+  if (high[digits])
+    beyond[strlen(beyond) - 1]++;
+  assert_no_value(kind, beyond);
+}
+
+TEST(a_kind_has_the_ends_of_its_range)
+{
+  for (unsigned kind = VYRE_I8; kind <= VYRE_F64; kind++)
+    if (vyre_kind_is_float((vyre_kind)kind) || vyre_kind_is_int((vyre_kind)kind))
+      assert_range((vyre_kind)kind);
+  assert_string_equal(vyre_scalar_range(VYRE_BOOL), "true or false");
 }
 
 TEST(scalars_are_stored_and_loaded)
