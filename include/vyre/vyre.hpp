@@ -226,6 +226,47 @@ struct sink {
   }
 };
 
+inline bool
+has_null(const std::string &text)
+{
+  return text.find('\0') != std::string::npos;
+}
+
+template <typename T>
+bool
+has_null(const std::vector<T> &texts)
+{
+  for (const std::string &text : texts)
+    if (has_null(text))
+      return true;
+  return false;
+}
+
+/* Returns the name of an option with a null character, at which C would cut the text, or NULL if there is none. */
+inline const char *
+find_null(const options &o)
+{
+  return has_null(o.passes)           ? "passes"
+         : has_null(o.emit)           ? "emit"
+         : has_null(o.path)           ? "path"
+         : has_null(o.language)       ? "language"
+         : has_null(o.target_env)     ? "target_env"
+         : has_null(o.stage)          ? "stage"
+         : has_null(o.entry_point)    ? "entry_point"
+         : has_null(o.plugins)        ? "plugins"
+         : has_null(o.defines)        ? "defines"
+         : has_null(o.include_dirs)   ? "include_dirs"
+         : has_null(o.specs)          ? "specs"
+         : has_null(o.optional_specs) ? "optional_specs"
+                                      : nullptr;
+}
+
+inline failure
+null_failure(const char *name)
+{
+  return {VYRE_CODE_USAGE, std::string("the option '") + name + "' contains a null character\nFix: leave it out", {}};
+}
+
 /* The results of a call in C, owned. */
 struct outputs {
   std::vector<vyre_optimize_item> items{};
@@ -283,13 +324,18 @@ call(const options &o, std::uint32_t threads, outputs *out)
 /* ---- optimizing ------------------------------------------------------------------------------------------------------------ */
 
 /* Optimizes many shaders on at most `threads` threads, or on a thread for each processor if `threads` is 0. Returns the results in
- * the order of the items. If the options are wrong, each result is that failure. */
+ * the order of the items. If the options are wrong, each result is that failure, which is the only result if there are no items. */
 template <typename Out = words>
 std::vector<result<Out>>
 optimize_many(const std::vector<item> &items, const options &o = {}, std::uint32_t threads = 0)
 {
   constexpr std::size_t unit = sizeof(typename Out::value_type);
   static_assert(unit == 1 || unit == 4, "an output consists of bytes or of words of 32 bits");
+  const auto fail = [&](const failure &reason) { return std::vector<result<Out>>(items.empty() ? 1 : items.size(), reason); };
+  if (const char *name = detail::find_null(o))
+    return fail(detail::null_failure(name));
+  if (unit == 4 && !o.emit.empty() && o.emit != "spirv")
+    return fail({VYRE_CODE_USAGE, "the output '" + o.emit + "' is not words\nFix: use vyre::optimize<std::string>", {}});
   detail::receiver receiver{o.on_diagnostic};
   std::vector<detail::sink> sinks(items.size(), detail::sink{&receiver});
   std::vector<result<Out>> out(items.size());
@@ -297,8 +343,8 @@ optimize_many(const std::vector<item> &items, const options &o = {}, std::uint32
   detail::outputs c;
   for (std::size_t i = 0; i < items.size(); i++) {
     const auto &[input, path] = items[i];
-    if (unit == 4 && !o.emit.empty() && o.emit != "spirv") {
-      out[i] = failure{VYRE_CODE_USAGE, "the output '" + o.emit + "' is not words\nFix: use vyre::optimize<std::string>", {}};
+    if (detail::has_null(path)) {
+      out[i] = detail::null_failure("path");
     } else if (input.is_words && !vyre_spirv_is(input.data, input.size)) {
       out[i] = failure{VYRE_CODE_INPUT, "the words are not a SPIR-V module\nFix: give valid SPIR-V, or a text as bytes", {}};
     } else {
@@ -309,6 +355,8 @@ optimize_many(const std::vector<item> &items, const options &o = {}, std::uint32
   detail::call(o, threads, &c);
   if (receiver.thrown)
     std::rethrow_exception(receiver.thrown);
+  if (items.empty() && c.status)
+    return fail({vyre_status_code(c.status), vyre_status_text(c.status), {}});
   bool has_failed = false;
   for (const vyre_optimize_item &each : c.items)
     has_failed |= each.status != nullptr;

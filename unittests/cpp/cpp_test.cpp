@@ -344,6 +344,53 @@ many_shaders_fail_one_by_one(const std::vector<shader> &shaders)
 }
 
 void
+wrong_options_without_shaders_are_reported()
+{
+  const auto check = [](const vyre::options &o, const char *part) {
+    const auto results = vyre::optimize_many({}, o);
+    CHECK(results.size() == 1 && !results[0] && results[0].error().code == VYRE_CODE_USAGE);
+    CHECK(contains(results[0].error().message, part));
+  };
+  vyre::options o;
+  o.passes = "absent";
+  check(o, "unknown pass 'absent'");
+  o = {};
+  o.emit = "glsl";
+  check(o, "is not words");
+  o = {};
+  o.defines = {std::string("A\0=1", 4)};
+  check(o, "'defines'");
+}
+
+void
+null_characters_are_errors(const shader &s)
+{
+  const std::string bad("a\0b", 3);
+  const auto check = [&](const char *name, auto set) {
+    vyre::options o = options_for(s);
+    set(o);
+    const vyre::failure e = error_of([&] { vyre::optimize<std::string>(s.text, o); });
+    CHECK(e.code == VYRE_CODE_USAGE && contains(e.message, (std::string("option '") + name + "' contains a null").c_str()));
+    CHECK(contains(e.message, "\nFix: "));
+  };
+  check("passes", [&](vyre::options &o) { o.passes = std::string("dce\0", 4); });
+  check("emit", [&](vyre::options &o) { o.emit = std::string("spirv\0", 6); });
+  check("path", [&](vyre::options &o) { o.path = bad; });
+  check("language", [&](vyre::options &o) { o.language = bad; });
+  check("target_env", [&](vyre::options &o) { o.target_env = bad; });
+  check("stage", [&](vyre::options &o) { o.stage = bad; });
+  check("entry_point", [&](vyre::options &o) { o.entry_point = bad; });
+  check("plugins", [&](vyre::options &o) { o.plugins = {bad}; });
+  check("defines", [&](vyre::options &o) { o.defines = {"A", bad}; });
+  check("include_dirs", [&](vyre::options &o) { o.include_dirs = {bad}; });
+  check("specs", [&](vyre::options &o) { o.specs = {{"A", bad}}; });
+  check("optional_specs", [&](vyre::options &o) { o.optional_specs = {{bad, 1}}; });
+  const auto results = vyre::optimize_many({{s.text, s.path}, {s.text, bad}});
+  CHECK(results.size() == 2 && results[0] && !results[1]);
+  CHECK(results[1].error().code == VYRE_CODE_USAGE && contains(results[1].error().message, "'path'"));
+}
+
+void
 objects_without_exceptions_can_be_linked(const shader &s)
 {
   CHECK(words_without_exceptions(s.text, s.path) == vyre::optimize(s.text, options_for(s)).size());
@@ -371,6 +418,8 @@ main(int count, char **arguments)
   moved_options_are_empty_but_valid(shaders.front());
   threads_make_the_same_bytes(shaders);
   many_shaders_fail_one_by_one(shaders);
+  wrong_options_without_shaders_are_reported();
+  null_characters_are_errors(shaders.front());
   objects_without_exceptions_can_be_linked(shaders.front());
   vyre_optimize_end();
   return failures != 0;
