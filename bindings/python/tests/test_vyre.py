@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import gc
+import inspect
 import os
 import pathlib
 import pickle
@@ -138,8 +139,10 @@ class Errors(unittest.TestCase):
             vyre.optimize(SMALL, defines=DEFINES, spec={"MISSING": 1})
         with self.assertRaises(TypeError):
             vyre.optimize(SMALL, include_dirs="folder")
-        with self.assertRaises(TypeError):
-            vyre.optimize(SMALL, no_such_option=1)
+        for name, call in (("optimize", lambda: vyre.optimize(SMALL, no_such_option=1)),
+                           ("optimize_many", lambda: vyre.optimize_many([SMALL], no_such_option=1))):
+            with self.assertRaisesRegex(TypeError, f"^{name}\\(\\) got an unexpected keyword argument 'no_such_option'"):
+                call()
         for call in (lambda: vyre.optimize(None), lambda: vyre.optimize(5), lambda: vyre.optimize(pathlib.Path("a.comp")),
                      lambda: vyre.optimize_many(b"abc"), lambda: vyre.optimize_many({"a.comp": SMALL})):
             with self.assertRaises(TypeError):
@@ -176,6 +179,20 @@ class Errors(unittest.TestCase):
             with self.assertRaises(KeyError) as caught:
                 call()
             self.assertEqual(caught.exception.args, ("mine",))
+
+
+class Signatures(unittest.TestCase):
+    def test_both_functions_have_the_same_options(self):
+        first, many = (dict(inspect.signature(function).parameters) for function in (vyre.optimize, vyre.optimize_many))
+        del first["data"], many["items"], many["threads"]
+        self.assertEqual(list(first.values()), list(many.values()))
+        self.assertTrue(all(p.kind == p.KEYWORD_ONLY for name, p in first.items() if name != "passes"))
+
+    def test_each_option_is_documented(self):
+        text = (EXAMPLES.parents[1] / "docs" / "python.md").read_text()
+        for name in inspect.signature(vyre.optimize).parameters:
+            self.assertIn(f"`{name}`", text)
+            self.assertIn(name, vyre.optimize.__doc__)
 
 
 class Modules(unittest.TestCase):

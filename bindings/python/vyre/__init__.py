@@ -133,23 +133,21 @@ def _setting(name: object, value: Value) -> str:
     return f"{name}={str(value).lower() if isinstance(value, bool) else value}"
 
 
-def _options(messages: _Messages, *, passes: Optional[str] = None, emit: Optional[str] = None, path: Optional[Path] = None,
-             spec: Optional[Mapping[Union[int, str], Value]] = None, freeze_spec: bool = False, language: Optional[str] = None,
-             target_env: Optional[str] = None, stage: Optional[str] = None, entry_point: Optional[str] = None,
-             defines: Optional[Mapping[str, object]] = None, include_dirs: Iterable[Path] = (), plugins: Iterable[Path] = (),
-             debug: bool = False, strip: bool = False, keep_vectors: bool = False, max_growth: int = 0) -> _native.OptimizeOptions:
-    if not 0 <= max_growth < 2**32:
-        raise UsageError(f"max_growth is {max_growth}\nFix: give a number from 0 to 4294967295", 2)
-    o = _native.OptimizeOptions(struct_size=ctypes.sizeof(_native.OptimizeOptions), debug=debug, strip=strip, keep_vectors=keep_vectors,
-                                max_growth=max_growth, diagnostics=messages.native)
-    o.passes, o.emit, o.path = _name_of(passes, "passes"), _name_of(emit, "emit"), _name_of(path, "path")
-    o.language, o.target_env = _name_of(language, "language"), _name_of(target_env, "target_env")
-    o.stage, o.entry_point = _name_of(stage, "stage"), _name_of(entry_point, "entry_point")
-    o.plugins, o.plugin_count = _names_of(plugins, "plugins")
-    o.include_dirs, o.include_dir_count = _names_of(include_dirs, "include_dirs")
-    o.defines, o.define_count = _names_of([n if v is None else f"{n}={v}" for n, v in (defines or {}).items()], "defines")
-    o.specialization.values, o.specialization.count = _names_of([_setting(*item) for item in (spec or {}).items()], "spec")
-    o.specialization.freeze = freeze_spec
+def _options(given: Mapping[str, Any], messages: _Messages) -> _native.OptimizeOptions:
+    """Converts the options in `given`, which has the arguments of optimize() or optimize_many() by name."""
+    if not 0 <= given["max_growth"] < 2**32:
+        raise UsageError(f"max_growth is {given['max_growth']}\nFix: give a number from 0 to 4294967295", 2)
+    o = _native.OptimizeOptions(struct_size=ctypes.sizeof(_native.OptimizeOptions), diagnostics=messages.native)
+    for name in ("debug", "strip", "keep_vectors", "max_growth"):
+        setattr(o, name, given[name])
+    for name in ("passes", "emit", "path", "language", "target_env", "stage", "entry_point"):
+        setattr(o, name, _name_of(given[name], name))
+    o.plugins, o.plugin_count = _names_of(given["plugins"], "plugins")
+    o.include_dirs, o.include_dir_count = _names_of(given["include_dirs"], "include_dirs")
+    defines, spec = given["defines"] or {}, given["spec"] or {}
+    o.defines, o.define_count = _names_of([n if v is None else f"{n}={v}" for n, v in defines.items()], "defines")
+    o.specialization.values, o.specialization.count = _names_of([_setting(*item) for item in spec.items()], "spec")
+    o.specialization.freeze = given["freeze_spec"]
     return o
 
 
@@ -164,8 +162,12 @@ def _take_bytes(native: _native.Bytes) -> bytes:
         _library.vyre_bytes_free(native)
 
 
-def optimize(data: Data, passes: Optional[str] = None, *, on_diagnostic: Optional[Callable[[Diagnostic], None]] = None,
-             **options: Any) -> bytes:
+def optimize(data: Data, passes: Optional[str] = None, *, emit: Optional[str] = None, path: Optional[Path] = None,
+             spec: Optional[Mapping[Union[int, str], Value]] = None, freeze_spec: bool = False, language: Optional[str] = None,
+             target_env: Optional[str] = None, stage: Optional[str] = None, entry_point: Optional[str] = None,
+             defines: Optional[Mapping[str, object]] = None, include_dirs: Iterable[Path] = (), plugins: Iterable[Path] = (),
+             debug: bool = False, strip: bool = False, keep_vectors: bool = False, max_growth: int = 0,
+             on_diagnostic: Optional[Callable[[Diagnostic], None]] = None) -> bytes:
     """Returns the optimized shader.
 
     data       SPIR-V, or the text of GLSL, HLSL, SPIR-V assembly or .vir
@@ -184,7 +186,7 @@ def optimize(data: Data, passes: Optional[str] = None, *, on_diagnostic: Optiona
     Raises InputError for the shader, UsageError for the other arguments.
     """
     messages = _Messages(on_diagnostic)
-    native = _options(messages, passes=passes, **options)
+    native = _options(locals(), messages)
     content = _bytes_of(data)
     out = _native.Bytes()
     status = _library.vyre_optimize(native, content, len(content), out)
@@ -197,14 +199,19 @@ def optimize(data: Data, passes: Optional[str] = None, *, on_diagnostic: Optiona
 
 
 def optimize_many(items: Iterable[Union[Data, Tuple[Path, Data]]], passes: Optional[str] = None, *, threads: int = 0,
-                  on_diagnostic: Optional[Callable[[Diagnostic], None]] = None, **options: Any) -> List[Union[bytes, Error]]:
+                  emit: Optional[str] = None, path: Optional[Path] = None,
+                  spec: Optional[Mapping[Union[int, str], Value]] = None, freeze_spec: bool = False, language: Optional[str] = None,
+                  target_env: Optional[str] = None, stage: Optional[str] = None, entry_point: Optional[str] = None,
+                  defines: Optional[Mapping[str, object]] = None, include_dirs: Iterable[Path] = (), plugins: Iterable[Path] = (),
+                  debug: bool = False, strip: bool = False, keep_vectors: bool = False, max_growth: int = 0,
+                  on_diagnostic: Optional[Callable[[Diagnostic], None]] = None) -> List[Union[bytes, Error]]:
     """Returns the optimized shaders, in order; of a shader that fails, its error.
 
     An item is the data, or a pair (path, data).  `threads` is the most that work, or 0 for one a processor.  For the rest, see
     optimize().  Raises UsageError if the options are wrong.
     """
     messages = _Messages(None)
-    native = _options(messages, passes=passes, **options)
+    native = _options(locals(), messages)
     lock = threading.Lock()
 
     def alone(diagnostic: Diagnostic) -> None:
