@@ -106,11 +106,11 @@ append_log(void *user, const char *text)
     find_line(state, diagnostic.line, &diagnostic.source, &diagnostic.source_length);
   if (strstr(diagnostic.message, "Entry point not found")) { /* glslang only warns, but makes no shader */
     severity = diagnostic.severity = VYRE_SEVERE;
-    diagnostic.fix = "name the entry function with -fentry-point=NAME";
+    diagnostic.fix = "name the function of the shader that is the entry point";
   } else if (strstr(diagnostic.message, "Could not process include directive"))
-    diagnostic.fix = "give the folder of the included file with -I";
+    diagnostic.fix = "add the folder of the included file to the include folders";
   else if (strstr(diagnostic.message, "no such file in the include root"))
-    diagnostic.fix = "give its folder with -I; files outside of -include-root are not read";
+    diagnostic.fix = "add its folder to the include folders; files outside of the include root are not read";
   if (severity == VYRE_SEVERE)
     state->errors++;
   if (state->diagnostics.emit)
@@ -128,7 +128,7 @@ check_define(const char *define)
     while (define[length] && (strchr(letters, define[length]) || strchr(digits, define[length])))
       length++;
   if (length == 0 || !strchr("=(", define[length]) || strpbrk(define, "\r\n"))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not the definition of a macro\nFix: write NAME or NAME=VALUE, as in -D SIZE=16",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not the definition of a macro\nFix: write NAME or NAME=VALUE, as in SIZE=16",
                       define);
   return VYRE_OK;
 }
@@ -150,14 +150,14 @@ resolve_root(const vyre_glsl_options *options, char out[PATH_MAX])
   if (!options->include_root)
     return VYRE_OK;
   if (!resolve_folder(options->include_root, out))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "the include root '%s' is not a folder: %s\nFix: name a folder in -include-root",
+    return VYRE_ERROR(VYRE_CODE_USAGE, "the include root '%s' is not a folder: %s\nFix: name a folder as the include root",
                       options->include_root, strerror(errno ? errno : ENOTDIR));
   const size_t length = strcmp(out, "/") == 0 ? 0 : strlen(out);
   for (uint32_t i = 0; i < options->include_dir_count; i++)
     if (resolve_folder(options->include_dirs[i], folder) &&
         (strncmp(folder, out, length) != 0 || (folder[length] != '/' && folder[length] != '\0')))
       return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "the folder '%s' of -I is outside of the include root '%s'\nFix: name a root that contains both",
+                        "the include folder '%s' is outside of the include root '%s'\nFix: name a root that contains both",
                         options->include_dirs[i], options->include_root);
   return VYRE_OK;
 }
@@ -202,7 +202,8 @@ end_error(const glsl_request *asked, const glsl_end *end, const sink_state *stat
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: %s crashed with signal %u (%s)\n"
                       "Fix: %ssimplify the shader, or give SPIR-V made by another compiler",
-                      path, what, end->signal, strsignal((int)end->signal), asked->debug >= 2 ? "leave out -gV or -gVS, " : "");
+                      path, what, end->signal, strsignal((int)end->signal),
+                      asked->debug >= 2 ? "leave out NonSemantic debug information, " : "");
   switch (end->result) {
   case GLSL_OK:
     return VYRE_OK;
@@ -220,7 +221,8 @@ end_error(const glsl_request *asked, const glsl_end *end, const sink_state *stat
     return VYRE_ERROR(VYRE_CODE_USAGE, "SPIRV-Tools does not accept a flag\nFix: spirv-opt --help lists its flags");
   case GLSL_MISUSED:
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s",
-                      state->misuse ? state->misuse : "a setting of the GLSL compiler is wrong\nFix: -help lists the settings");
+                      state->misuse ? state->misuse
+                                    : "a setting of the GLSL compiler is wrong\nFix: vyre-passmgr -help lists the settings");
   case GLSL_REJECTED:
     if (asked->task == GLSL_TOOLS)
       return VYRE_ERROR(VYRE_CODE_INPUT, "%s: SPIRV-Tools does not accept the module\nFix: give valid SPIR-V", path);

@@ -151,7 +151,7 @@ private:
     for (const std::string &name : names)
       list += (list.empty() ? "" : ", ") + name;
     if (fitting != 1)
-      throw refusal{"a text holds one entry point, and the module has " + list + "\nFix: name one of them with -fentry-point=NAME"};
+      throw refusal{"a text holds one entry point, and the module has " + list + "\nFix: name one of them as the entry point"};
     check(cross.compiler_set_entry_point(compiler, chosen->name, chosen->execution_model));
   }
 
@@ -254,8 +254,9 @@ private:
     if (options.language == VYRE_CROSS_MSL && !to)
       throw refusal{(is_push ? "the push constants '" : "the resource '") + std::string(resource.name) + "'" +
                     (is_push ? "" : " (set " + std::to_string(set) + ", binding " + std::to_string(binding) + ")") +
-                    " would get an index that another resource has\nFix: add -bind=" +
-                    (is_push ? "push" : std::to_string(set) + "." + std::to_string(binding)) + "=INDEX, or leave out all -bind"};
+                    " would get an index that another resource has\nFix: bind " +
+                    (is_push ? "push" : std::to_string(set) + "." + std::to_string(binding)) +
+                    " to another index, or bind no resource"};
     if (!to)
       return;
     const unsigned space = to->space != VYRE_CROSS_SAME_SET ? to->space : is_push ? 0 : set;

@@ -517,7 +517,7 @@ vyre_batch_extract(vyre_batch *batch, uint32_t entry, vyre_module *out)
   if (!find_rows(module, e, &first, &end))
     return VYRE_ERROR(
         VYRE_CODE_INPUT,
-        "a pass moved programs of other entries between those of entry %u of a batch\nFix: leave the pass out of -batch", entry);
+        "a pass moved programs of other entries between those of entry %u of a batch\nFix: do not use the pass for batches", entry);
   const copy c = {.batch = batch,
                   .from = module,
                   .to = out,

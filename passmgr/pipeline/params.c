@@ -250,7 +250,7 @@ unknown_key(const reading *r, const value *key)
     vyre_suggest(&near, schema->params[i].name);
     used += (size_t)snprintf(names + used, sizeof(names) - used, "%s %s", i ? "," : "", schema->params[i].name);
     if (used > sizeof(names) - 80) {
-      snprintf(names + used, sizeof(names) - used, ", and more: see -help-pass=%.40s", schema->name);
+      snprintf(names + used, sizeof(names) - used, ", and more: see vyre-passmgr -help-pass=%.40s", schema->name);
       break;
     }
   }

@@ -177,13 +177,13 @@ unknown_pass(const vyre_parser *p, size_t at, size_t length)
   int shown = length > 100 ? 100 : (int)length;
   const vyre_default *level = find_level(near.word, length);
   if (level)
-    return vyre_parser_fail(p, at, length, "Fix: -list-passes lists the passes", "unknown pass '%.*s'; did you mean 'default<%s>'?",
-                            shown, near.word, level->level);
+    return vyre_parser_fail(p, at, length, "Fix: vyre-passmgr -list-passes lists the passes",
+                            "unknown pass '%.*s'; did you mean 'default<%s>'?", shown, near.word, level->level);
   if (near.best)
-    return vyre_parser_fail(p, at, length, "Fix: -list-passes lists the passes", "unknown pass '%.*s'; did you mean '%s'?", shown,
-                            near.word, near.best);
-  return vyre_parser_fail(p, at, length, "Fix: use a pass of -list-passes, or load a plugin with -load=FILE", "unknown pass '%.*s'",
-                          shown, near.word);
+    return vyre_parser_fail(p, at, length, "Fix: vyre-passmgr -list-passes lists the passes",
+                            "unknown pass '%.*s'; did you mean '%s'?", shown, near.word, near.best);
+  return vyre_parser_fail(p, at, length, "Fix: use a pass that vyre-passmgr -list-passes lists, or load the pass's plugin",
+                          "unknown pass '%.*s'", shown, near.word);
 }
 
 /* Checks that each column that the pass requires, directly or through other providers, has a pass that provides it. */
@@ -195,7 +195,7 @@ check_provided(const vyre_parser *p, size_t at, size_t length, const vyre_pass_r
     const uint32_t column = wanted & vyre_analyses[i].bit & VYRE_COLUMNS;
     const vyre_pass_record *provider = column ? vyre_registry_provider(p->registry, column) : NULL;
     if (column && !provider)
-      return vyre_parser_fail(p, at, length, "Fix: load a plugin that provides them with -load",
+      return vyre_parser_fail(p, at, length, "Fix: load a plugin that provides them",
                               "pass '%s' requires %s, which no pass provides", record->pass.name, vyre_analyses[i].name);
     if (provider)
       wanted |= provider->pass.requires_; /* only earlier columns of VYRE_ANALYSIS_TABLE, which the loop visits later */
@@ -390,8 +390,8 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
     p->at++;
   size_t length = p->at - at;
   if (length == 0)
-    return vyre_parser_fail(p, at, 1, "Fix: write the name of a pass of -list-passes, or remove the comma",
-                            "expected a pass, found %s", vyre_parser_found(p, found));
+    return vyre_parser_fail(p, at, 1, "Fix: write the name of a pass, or remove the comma", "expected a pass, found %s",
+                            vyre_parser_found(p, found));
   if (vyre_reserved_name(p->text + at, length) == VYRE_RESERVED_DEFAULT)
     return parse_default(p, parent, last, at);
   VYRE_TRY(resolve(p, at, length, &node));

@@ -389,7 +389,7 @@ host_add_buffer(vyre_module *module, uint32_t near_row, vyre_type element, uint3
     const char *name = vyre_row_name(module, (vyre_row){other});
     vyre_module_fail(module,
                      "host->add_buffer: set %u, binding %u is that of row %u, %%%.100s\n"
-                     "Fix: change the set or binding by parameters of the pass, if it has them (-help-pass=NAME)",
+                     "Fix: change the set or binding by parameters of the pass, if it has them (vyre-passmgr -help-pass=NAME)",
                      set, binding, other, name ? name : "?");
     return 0;
   }

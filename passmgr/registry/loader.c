@@ -55,7 +55,7 @@ check_file(const char *path, struct stat *out)
   if (stat(path, out) != 0)
     return VYRE_OK; /* dlopen reports the error */
   if (S_ISDIR(out->st_mode))
-    return cannot_load(path, "it is a directory\nFix: load all plugins of a directory with -plugin-dir=DIR");
+    return cannot_load(path, "it is a directory\nFix: name a plugin in it, or load it as a plugin directory");
   if (!S_ISREG(out->st_mode))
     return cannot_load(path, "it is not a regular file\nFix: name the shared object of a plugin");
   int fd = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
@@ -171,8 +171,9 @@ vyre_registry_load_core(vyre_registry *registry)
   static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
   char own[PATH_MAX], path[PATH_MAX + 32];
   if (!vyre_own_folder(own, sizeof(own)))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot find the folder of the library of vyre\nFix: mount /proc, or load the core passes with "
-                                       "vyre_registry_load_folder");
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "cannot find the folder of the library of vyre\nFix: mount /proc, or load the core passes with "
+                      "vyre_registry_load_folder");
   for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
     snprintf(path, sizeof(path), "%s/%s", own, below[i]);
     struct stat folder;

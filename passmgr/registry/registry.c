@@ -321,13 +321,17 @@ static vyre_status
 unknown_name(const vyre_registry *registry, const char *name)
 {
   if (vyre_reserved_name(name, strlen(name)) == VYRE_RESERVED_LATER)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not available in this version\nFix: use a pass of -list-passes", name);
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "'%s' is not available in this version\nFix: use a pass that vyre-passmgr -list-passes lists", name);
   vyre_suggestion near = {.word = name, .length = strlen(name)};
   for (uint32_t i = 0; i < registry->pass_count; i++)
     vyre_suggest_qualified(&near, registry->passes[i]->pass.name);
   if (near.best)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'; did you mean '%s'?\nFix: use a pass of -list-passes", name, near.best);
-  return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: use a pass of -list-passes, or load a plugin with -load=FILE", name);
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "unknown pass '%s'; did you mean '%s'?\nFix: use a pass that vyre-passmgr -list-passes lists", name,
+                      near.best);
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "unknown pass '%s'\nFix: use a pass that vyre-passmgr -list-passes lists, or load the pass's plugin", name);
 }
 
 static vyre_status

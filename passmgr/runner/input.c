@@ -265,12 +265,13 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   case VYRE_INPUT_ASSEMBLY:
     return read_source(module, path, data, size, options_for(*out_kind, o), diagnostics);
   default:
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cannot detect the language of '%s': it has no magic number of SPIR-V or VIR0, no #version line, and no "
-                      "program, struct or func at its start\n"
-                      "Fix: for HLSL or GLSL without #version, use -x (glsl, hlsl, spvasm), or a name that ends with .hlsl, "
-                      ".comp or .vir",
-                      path);
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "cannot detect the language of '%s': it has no magic number of SPIR-V or VIR0, no #version line, and no "
+        "program, struct or func at its start\n"
+        "Fix: for HLSL or GLSL without #version, name the language (glsl, hlsl, spvasm), or use a name that ends with .hlsl, "
+        ".comp or .vir",
+        path);
   }
 }
 
@@ -346,7 +347,7 @@ vyre_cost_model_read(const char *path, vyre_cost_model **out)
     return VYRE_OK;
   vyre_status status = vyre_file_read_as(path, VYRE_FILE_TEXT | VYRE_FILE_PLAIN, &text);
   if (vyre_status_code(status) == VYRE_CODE_INPUT) /* an error of the command line, not of an input */
-    status = vyre_status_add_fix(status, VYRE_CODE_USAGE, "give the text of a cost model to -cost-model=FILE");
+    status = vyre_status_add_fix(status, VYRE_CODE_USAGE, "name a file with the text of a cost model");
   if (!status)
     status = vyre_cost_model_parse(text.data ? text.data : "", text.size, path, NULL, out);
   vyre_bytes_free(&text);

@@ -84,8 +84,8 @@ get_data(vyre_target *target, const vulkan_cached *cached, const char *label, vo
   if (*out_size > TARGET_FILES_MOST)
     return VYRE_ERROR(
         VYRE_CODE_DEVICE,
-        "vulkan: kernel '%s' has %zu bytes of compiled code, which is too large\nFix: use a smaller kernel, or leave out -cache",
-        label, *out_size);
+        "vulkan: kernel '%s' has %zu bytes of compiled code, which is too large\nFix: use a smaller kernel, or no cache", label,
+        *out_size);
   *out_capacity = *out_size + 1;
   *out = vyre_allocate(&target->base.allocator, *out_capacity);
   if (!*out)

@@ -236,7 +236,7 @@ TEST(a_required_column_without_provider_is_an_error)
         "-passes:1:1: pass 'user' requires hashes, which no pass provides\n"
         "    user\n"
         "    ^~~~\n"
-        "Fix: load a plugin that provides them with -load");
+        "Fix: load a plugin that provides them");
 }
 
 static vyre_status

@@ -30,7 +30,7 @@ is_kept(const vyre_bytes *words, uint32_t growth)
   const vyre_string remark = vyre_module_input(module, 0)->remark;
   if (kept) { /* without the cost of inlining */
     assert_true(vyre_module_view(module)->rows < 16);
-    assert_non_null(strstr(vyre_string_text(module, remark), "-max-growth=N"));
+    assert_non_null(strstr(vyre_string_text(module, remark), "raise the maximum growth"));
   } else {
     assert_int_equal(remark, 0);
   }

@@ -47,9 +47,9 @@ static bool
 too_large(import *m, uint64_t words, const char *what)
 {
   return import_uncovered(
-      m, "%s would have %s%llu words, but %llu are allowed %s (Fix: allow N times its words with -max-growth=N)", what,
+      m, "%s would have %s%llu words, but %llu are allowed %s (Fix: raise the maximum growth, a multiple of its words)", what,
       words < MOST_WORDS ? "" : "more than ", (unsigned long long)words, (unsigned long long)m->most_words,
-      m->most_words > VYRE_SPIRV_FREE_WORDS ? "by -max-growth" : "in any module");
+      m->most_words > VYRE_SPIRV_FREE_WORDS ? "by the maximum growth" : "in any module");
 }
 
 bool
