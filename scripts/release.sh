@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# release.sh [-o FOLDER] [linux-x86_64] [linux-arm64] [windows-x86_64]: makes portable archives in FOLDER (build/release): by default of all
-# three platforms.  An archive has the programs, the library, passes, headers and documents, and runs from any folder.  Also writes a list
-# of the parts of each archive (SPDX), and SHA256SUMS.  The same commit gives the same bytes.  Installs missing packages first.
+# release.sh [-o FOLDER] [linux-x86_64] [linux-arm64] [windows-x86_64]: makes portable archives in FOLDER (default: build/release), by
+# default for all three platforms.  An archive has the programs, the library, passes, headers and documents.  Its programs run
+# from any folder.  Also writes SHA256SUMS and, for each archive, a list of its parts (SPDX).  Two runs for a commit write the same bytes.
+# Installs missing packages first.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,5 +1,5 @@
-/* The class spvtools::Optimizer of SPIRV-Tools, on vyre. A program includes this header in place of spirv-tools/optimizer.hpp, and
- * links libvyre in place of libSPIRV-Tools-opt:
+/* Implements the class spvtools::Optimizer of SPIRV-Tools by vyre. A program includes this header in place of
+ * spirv-tools/optimizer.hpp, and links libvyre in place of libSPIRV-Tools-opt:
  *
  *     spvtools::Optimizer optimizer(SPV_ENV_VULKAN_1_2);
  *     optimizer.RegisterPerformancePasses();
@@ -14,15 +14,15 @@
  *     licm           LoopInvariantCodeMotion
  *     simplify       Simplification, StrengthReduction, InsertExtractElim, RedundancyElimination, LocalRedundancyElimination
  *
- * SPIRV-Tools, which vyre runs in a process of its own, executes all other passes, and validates the input. If vyre leaves a module
- * as it is, for example because it is a graphics shader, SPIRV-Tools executes the replaced passes, too.
+ * SPIRV-Tools, in a separate process, executes all other passes, and validates the input. If vyre keeps a module unchanged, for
+ * example a graphics shader, SPIRV-Tools executes the replaced passes, too.
  *
  * Limits:
- * - For SetAllowLocalSizeId, SetUniformBufferStandardLayout, and limits other than that of ids, Run returns false with a message.
- * - AggressiveDCE that preserves the interface is skipped if vyre leaves the module as it is.
+ * - For SetAllowLocalSizeId, SetUniformBufferStandardLayout, and limits other than the id bound, Run returns false with a message.
+ * - AggressiveDCE that preserves the interface is skipped if vyre keeps the module unchanged.
  * - There is no Create function for a pass without a flag in spirv-opt, and no PassToken for a pass of the program.
  * - Run does not accept a spv_optimizer_options, and ValidatorOptions does not convert to a spv_validator_options.
- * - GetPassNames has one name for RegisterPerformancePasses. SetTimeReport prints wall time only.
+ * - GetPassNames returns one name for RegisterPerformancePasses. SetTimeReport prints wall time only.
  *
  * SpirvTools and Context are those of SPIRV-Tools, if it is installed. A program that uses them links libSPIRV-Tools, too. The
  * names of this header are in inline namespaces, so that libraries of the program may use the optimizer of SPIRV-Tools.
@@ -52,7 +52,7 @@
 #ifdef INCLUDE_SPIRV_TOOLS_LIBSPIRV_HPP_
 #error "include vyre/spirv_opt_shim.hpp before spirv-tools/libspirv.hpp"
 #endif
-/* Settings in objects of these two classes cannot be read, so this header has its own. */
+/* This header defines its own ValidatorOptions and OptimizerOptions, because those of SPIRV-Tools do not return their settings. */
 #define ValidatorOptions SpirvToolsValidatorOptions
 #define OptimizerOptions SpirvToolsOptimizerOptions
 #include <spirv-tools/libspirv.hpp>
@@ -92,7 +92,7 @@ constexpr const char *environments[] = {
     "spv1.2", "opencl1.2", "opencl1.2embedded", "opencl2.0", "opencl2.0embedded", "opencl2.1embedded", "opencl2.2embedded",
     "spv1.3", "vulkan1.1", "webgpu0", "spv1.4", "vulkan1.1spv1.4", "spv1.5", "vulkan1.2", "spv1.6", "vulkan1.3", "vulkan1.4"};
 
-/* The flags that vyre replaces, and its pipelines. */
+/* The flags that vyre replaces, each with the pipeline that replaces the flag. */
 constexpr const char *replaced[][2] = {
     {"-O", "default<O2>"},                          {"-Os", "default<O2>"},
     {"--ccp", "cprop"},                             {"--eliminate-dead-branches", "dbe"},
@@ -107,7 +107,7 @@ constexpr const char *settings[] = {
     "--relax-logical-pointer", "--relax-struct-store", "--scalar-block-layout", "--skip-block-layout", "--skip-validation",
     "--target-env", "--validate-after-all", "--workgroup-scalar-block-layout"};
 
-/* Settings as flags. A setting that has no flag is the name of its function. */
+/* Settings as flags. A setting without a flag is stored as the name of its function. */
 struct flag_set {
   void set(const std::string &flag, bool on)
   {
@@ -146,7 +146,7 @@ public:
   OptimizerOptions(const ValidatorOptions &options, bool on) : validator(options.flags), validates(on) {}
   void set_run_validator(bool on) { validates = on; }
   void set_validator_options(const ValidatorOptions &options) { validator = options.flags; }
-  void set_max_id_bound(std::uint32_t bound) { set(vyre::spec("--max-id-bound", bound), true); } /* the last bound counts */
+  void set_max_id_bound(std::uint32_t bound) { set(vyre::spec("--max-id-bound", bound), true); } /* SPIRV-Tools uses the last bound */
   void set_preserve_bindings(bool on) { set("--preserve-bindings", on); }
   void set_preserve_spec_constants(bool on) { set("--preserve-spec-constants", on); }
   shim::texts validator;
@@ -156,7 +156,7 @@ public:
 class Optimizer
 {
 public:
-  /* A pass, which a Create...Pass function makes. */
+  /* A pass, made by a Create...Pass function. */
   struct PassToken {
     std::string flag, name, pipeline; /* the flag of spirv-opt, its name alone, and the pipeline of vyre; all may be empty */
 
@@ -186,7 +186,7 @@ public:
     return flag == "-O" || flag == "-Os" || (flag.size() > 2 && flag.compare(0, 2, "--") == 0) ||
            fail("'" + flag + "' does not have the form of a flag: --NAME, --NAME=VALUE, -O or -Os");
   }
-  /* Registers the pass of a flag. A run over an empty module shows whether SPIRV-Tools knows a flag that vyre does not replace. */
+  /* Registers the pass of a flag. Runs a flag that vyre does not replace over an empty module, to check that SPIRV-Tools knows it. */
   bool RegisterPassFromFlag(const std::string &flag)
   {
     vyre::words empty = {0x07230203, 0x10000, 0, 1, 0, 0x20011, 1, 0x3000e, 0, 1};
@@ -221,7 +221,7 @@ public:
   {
     vyre::words module(words, words + count);
     shim::texts settings = options.flags;
-    bool must_validate = options.validates; /* before the first pass */
+    bool must_validate = options.validates; /* validate before the first pass */
     if (must_validate)
       settings.insert(settings.end(), options.validator.begin(), options.validator.end());
     for (const std::string &setting : settings)
@@ -288,7 +288,7 @@ private:
     };
   }
   bool fail(const std::string &message) const { return fail(vyre::failure{VYRE_CODE_USAGE, message, {}}); }
-  /* Reports a failure, unless one of its diagnostics, which are reported, is an error. Returns false. */
+  /* Reports a failure, unless an error among its diagnostics was already reported. Returns false. */
   bool fail(const vyre::failure &why) const
   {
     const auto is_error = [](const vyre::diagnostic &d) { return d.severity == VYRE_SEVERE; };
@@ -296,7 +296,7 @@ private:
       receiver()({VYRE_SEVERE, "module", why.message, "", 0, 0, ""});
     return false;
   }
-  /* Prints the module as assembly. Nothing is printed if it is invalid, because the next step reports that. */
+  /* Prints the module as assembly. Prints nothing for an invalid module, because the next step reports the error. */
   void print(const std::string &title, const vyre::words &module) const
   {
     vyre::detail::outputs c{std::vector<vyre_optimize_item>(1)};
@@ -310,7 +310,7 @@ private:
     const auto function = receiver();
     vyre_glsl_options limits{};
     limits.struct_size = sizeof limits;
-    limits.most_memory = 65536, limits.most_seconds = 86400; /* practically none, as in SPIRV-Tools */
+    limits.most_memory = 65536, limits.most_seconds = 86400; /* practically unlimited, as in SPIRV-Tools */
     std::vector<const char *> pointers;
     for (const std::string &flag : flags)
       pointers.push_back(flag.c_str());
@@ -331,7 +331,7 @@ private:
     return vyre_status_code(c.status);
   }
 
-  std::deque<PassToken> passes_; /* a deque, because GetPassNames returns pointers into it */
+  std::deque<PassToken> passes_; /* a deque, because GetPassNames returns pointers to the names */
   spv_target_env env_;
   MessageConsumer consumer_;
   std::ostream *print_ = nullptr, *times_ = nullptr; /* borrowed */
@@ -377,14 +377,14 @@ inline auto CreateLoopUnrollPass(bool fully, int factor = 0)
 {
   return Optimizer::PassToken(fully ? std::string("--loop-unroll") : vyre::spec("--loop-unroll-partial", factor));
 }
-/* Keeps outputs, also if they may be removed. Has no flag if the interface is preserved, because the flag changes the interface. */
+/* Never removes outputs. The pass has no flag if the interface is preserved, because the flag changes the interface. */
 inline auto CreateAggressiveDCEPass(bool preserve_interface = false, bool = false)
 {
   Optimizer::PassToken pass("--eliminate-dead-code-aggressive");
   pass.flag.erase(preserve_interface ? 0 : pass.flag.size());
   return pass;
 }
-/* Sets values, given as texts, by the ids of the constants. */
+/* Sets values of specialization constants. The keys are the ids of the constants, the values are texts. */
 inline auto CreateSetSpecConstantDefaultValuePass(const std::unordered_map<std::uint32_t, std::string> &values)
 {
   std::string list;

@@ -4,12 +4,12 @@
  *     std::vector<std::uint32_t> words = vyre::optimize(text, {.path = "blur.comp", .defines = {"RADIUS=4"}}); // C++20
  *     std::string metal = vyre::optimize<std::string>(spirv, {.emit = "msl"});
  *
- * The input is a text, or any contiguous container: of 32-bit integers, which are the words of a SPIR-V module, or of bytes. The
- * template argument is the container of the output. Words, the default, hold only SPIR-V; bytes hold every format.
+ * The input is a text, or a contiguous container of bytes or of 32-bit integers, which are the words of a SPIR-V module. The
+ * template argument is the container of the output. Words, the default, hold only SPIR-V. Bytes hold every format.
  *
- * optimize throws vyre::error. try_optimize and optimize_many return vyre::result, also with -fno-exceptions. An exception that
- * on_diagnostic throws does not pass through C: it is kept, no further message is emitted, and all three functions rethrow it after
- * the work. All three may throw std::bad_alloc.
+ * optimize throws vyre::error. try_optimize and optimize_many return vyre::result, also with -fno-exceptions. An exception of
+ * on_diagnostic does not pass through C. All three functions keep the exception, emit no further message, and rethrow the exception
+ * at their end. All three functions may throw std::bad_alloc.
  *
  * Threads: any number of threads may call all functions. They may share an options object if its on_diagnostic may be called by
  * several threads.
@@ -51,7 +51,7 @@ using words = std::vector<std::uint32_t>;
 
 /* ---- messages and errors --------------------------------------------------------------------------------------------------- */
 
-/* A message, as vyre_diagnostic. Texts that are NULL there are empty. */
+/* A message, with the fields of vyre_diagnostic. A text that is NULL in C is empty. */
 struct diagnostic {
   vyre_severity severity = VYRE_NOTE;
   std::string file, message, fix;
@@ -59,12 +59,12 @@ struct diagnostic {
   std::string text; /* the message as vyre's tools print it */
 };
 
-/* The reason for which there is no output. */
+/* The reason for a missing output. */
 struct failure {
   vyre_code code = VYRE_CODE_OK;
   std::string message;
   std::vector<diagnostic> diagnostics; /* all messages about the shader */
-  /* Returns the message after the errors among the diagnostics. */
+  /* Returns the errors among the diagnostics, followed by the message. */
   std::string
   text() const
   {
@@ -76,7 +76,7 @@ struct failure {
   }
 };
 
-/* A failure as an exception. what() is its text. */
+/* A failure as an exception. what() returns text(). */
 struct error : std::runtime_error, failure {
   explicit error(failure reason) : std::runtime_error(reason.text()), failure(std::move(reason))
   {
@@ -90,7 +90,7 @@ template <typename T> struct result : std::variant<T, failure> {
   {
     return this->index() == 0;
   }
-  /* Returns the value. Without a value, throws vyre::error, or aborts if exceptions are off. */
+  /* Returns the value. If there is no value, throws vyre::error, or aborts if exceptions are off. */
   const T &
   value() const &
   {
@@ -103,10 +103,10 @@ template <typename T> struct result : std::variant<T, failure> {
   T
   value() &&
   {
-    static_cast<void>(value()); /* throws */
+    static_cast<void>(value()); /* throws if there is no value */
     return std::get<0>(std::move(*this));
   }
-  /* Returns the failure. Only for a result without a value. */
+  /* Returns the failure. The result must not have a value. */
   const failure &
   error() const noexcept
   {
@@ -130,7 +130,7 @@ struct shader_view {
   shader_view(const char *text) : data(text), size(std::strlen(text))
   {
   }
-  /* Views a std::vector, std::array, std::string, std::string_view, std::span and the like. */
+  /* Views a contiguous container, such as std::vector, std::array, std::string, std::string_view or std::span. */
   template <typename C, typename E = std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<const C &>().data())>>,
             typename = std::enable_if_t<std::is_integral_v<E> || std::is_same_v<E, std::byte>>>
   shader_view(const C &container) : data(container.data()), size(container.size() * sizeof(E)), is_words(sizeof(E) == 4)
@@ -155,7 +155,7 @@ private:
     out.imbue(std::locale::classic());
     out.precision(17); /* distinguishes all values of double */
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
-      out << +value; /* a number, also for types of characters */
+      out << +value; /* prints character types as numbers */
     else
       out << std::boolalpha << value;
     return out.str();
@@ -187,7 +187,7 @@ struct item {
 
 namespace detail
 {
-/* The caller's function, which is borrowed, and an exception that it threw. */
+/* The caller's function, borrowed, and the first exception that the function threw. */
 struct receiver {
   const std::function<void(const diagnostic &)> &function;
   std::exception_ptr thrown{};
@@ -324,7 +324,7 @@ call(const options &o, std::uint32_t threads, outputs *out)
 /* ---- optimizing ------------------------------------------------------------------------------------------------------------ */
 
 /* Optimizes many shaders on at most `threads` threads, or on a thread for each processor if `threads` is 0. Returns the results in
- * the order of the items. If the options are wrong, each result is that failure, which is the only result if there are no items. */
+ * the order of the items. If the options are wrong, each result is a failure, and there is one result without items, too. */
 template <typename Out = words>
 std::vector<result<Out>>
 optimize_many(const std::vector<item> &items, const options &o = {}, std::uint32_t threads = 0)
@@ -339,7 +339,7 @@ optimize_many(const std::vector<item> &items, const options &o = {}, std::uint32
   detail::receiver receiver{o.on_diagnostic};
   std::vector<detail::sink> sinks(items.size(), detail::sink{&receiver});
   std::vector<result<Out>> out(items.size());
-  std::vector<std::size_t> places; /* in `items`, of each item of the call in C */
+  std::vector<std::size_t> places; /* the index in `items` of each element of c.items */
   detail::outputs c;
   for (std::size_t i = 0; i < items.size(); i++) {
     const auto &[input, path] = items[i];

@@ -44,7 +44,7 @@ parse_int(const char *text, vyre_kind kind, uint64_t *out)
     return *end == '\0' && !errno && vyre_kind_is_signed(kind) && value >= -(long long)(mask >> 1) - 1;
   }
   *out = strtoull(text, &end, base);
-  /* A hexadecimal number is the bits, with the sign bit. */
+  /* A hexadecimal number has all bits, including the sign bit. */
   return *end == '\0' && !errno && *out <= (vyre_kind_is_signed(kind) && !is_hex ? mask >> 1 : mask);
 }
 
@@ -114,7 +114,8 @@ vyre_spec_find(const vyre_module *module, uint32_t program, uint32_t after, cons
   return 0;
 }
 
-/* Sets the default of each constant with the setting's name or id.  Sets *found if there is one. */
+/* Sets the default of each constant with the setting's name or id.  Sets *found if the module has the
+ * constant. */
 static vyre_status
 set_default(vyre_module *module, const char *setting, const char *path, bool *found)
 {
@@ -150,7 +151,7 @@ freeze(vyre_module *module)
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
   const uint32_t rows = v->rows;
-  uint32_t most = rows; /* the rows with the constants that are added */
+  uint32_t most = rows; /* rows, including the constants that freeze adds */
   for (uint32_t row = 1; row < rows; row++)
     most += is_spec(v, row);
   const size_t size = sizeof(uint32_t) * most;
@@ -174,7 +175,7 @@ freeze(vyre_module *module)
   return VYRE_OK;
 }
 
-/* Refuses a module with parts that are only words: a module that is kept unchanged, and entry points of other stages. */
+/* Refuses a module that is kept unchanged, and a module with entry points of other stages. */
 static vyre_status
 check_converted(vyre_module *module, const char *path)
 {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds vyre for arm64 with a cross compiler, and runs it with qemu-user: outputs have the bytes of this system, and unit tests pass.
+"""Builds vyre for arm64 with a cross compiler, and runs it with qemu-user.  Checks that outputs have the same bytes as on this system, and
+that unit tests pass.
 
 usage: arm64.py SOURCE BUILD CMAKE
 """
@@ -13,9 +14,9 @@ import sys
 SOURCE, BUILD, CMAKE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 HERE = BUILD / "arm64"
 ROOT = HERE / "root"
-# Unit tests that need neither devices nor a compiler of C at run time.
+# Unit tests that need neither a device nor a C compiler at run time.
 UNITS = r"^unit-(ir|text|vir0|verify|interp|rules-parse|rules-match|spirv-import|spirv-export|passmgr|memory|threads)(-|$)"
-# The first reserves address space, for which qemu-user needs memory.  The others run programs on a device.
+# unit-ir-room reserves address space, for which qemu-user needs memory.  The other tests run programs on a device.
 LEFT_OUT = r"^unit-(ir-room|spirv-export-(ops|subgroups|programs))$"
 EMULATOR = ["qemu-aarch64", "-L", str(ROOT)]
 
@@ -33,7 +34,7 @@ def build():
     tests = run("ctest", "--test-dir", HERE, "-N", "-R", UNITS, "-E", LEFT_OUT).decode()
     units = re.findall(r"Test +#\d+: (unit-[\w-]+)", tests)
     run(CMAKE, "--build", HERE, "--target", "vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre_glsl", "passes/all", *units)
-    # The helper is started by a program in the emulator, so it needs the emulator, too.
+    # A program in the emulator starts vyre-glsl as a process outside of the emulator, so a script starts vyre-glsl with an emulator.
     helper = HERE / "lib/vyre/vyre-glsl"
     if helper.read_bytes()[:4] == b"\x7fELF":
         helper.rename(helper.with_name("vyre-glsl.arm64"))

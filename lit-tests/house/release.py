@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the portable archive of this system from copies of the tree in two folders.  The archives have the same bytes, depend on the C library
-alone, name no folder of the build, and optimize the examples as the build does.  Their lists of parts fit their contents.
+"""Makes the portable archive of this system from copies of the tree in two folders.  Checks that the archives have the same bytes, depend only
+on the C library, and contain no path of the build folder.  The programs must optimize the examples as the build does.  The lists of parts must
+match the contents.
 
 usage: release.py SOURCE BUILD
 """
@@ -18,11 +19,11 @@ import sys
 SOURCE, BUILD = map(pathlib.Path, sys.argv[1:])
 WORK = BUILD / "release-test"
 NAME = {"x86_64": "linux-x86_64", "aarch64": "linux-arm64"}[platform.machine()]
-SYSTEM = re.compile(r"lib(c|m|dl|pthread|vyre)\.so\.\d+|ld-linux.*\.so\.\d+")  # vyre's is in the archive
+SYSTEM = re.compile(r"lib(c|m|dl|pthread|vyre)\.so\.\d+|ld-linux.*\.so\.\d+")  # the archive contains libvyre
 
 
 def make(folder):
-    """Makes the archive from a copy of the tree, and returns its folder."""
+    """Makes the archive from a copy of the tree, and returns the folder of the archive."""
     tree, out = WORK / folder / "vyre", WORK / folder / "out"
     names = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, capture_output=True, text=True, check=True).stdout.split("\0")
     for name in filter(None, names):
@@ -36,7 +37,7 @@ def make(folder):
 
 
 def check_file(path, errors):
-    """Checks what a program or library depends on."""
+    """Checks the dependencies of a program or library."""
     if path.read_bytes()[:4] != b"\x7fELF":
         return
     dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True).stdout

@@ -1,15 +1,16 @@
 /* The termination measure of rules.
  *
- * A program becomes smaller if the multiset of weights of its heavy rows becomes smaller, or if that is equal and the terms of
- * its rows become lighter.  A row is heavy if its op weighs at least HEAVY, as integer divisions and pow do.  The
- * weight of a term is the sum of the weights of its ops and leaves, counting shared rows each time.
+ * A program becomes smaller if the multiset of the weights of its heavy rows becomes smaller.  A program with an equal multiset
+ * becomes smaller if the terms of its rows become lighter.  A row is heavy if the weight of its op is at least HEAVY.  Examples are
+ * integer divisions and pow.  The weight of a term is the sum of the weights of its ops and leaves.  A shared row counts once for
+ * each use.
  *
- * A rule that replaces a heavy row by lighter rows makes the multiset smaller, whatever it does to the terms.  It may therefore
- * repeat a variable, which costs nothing because a variable is one row: pow(x, 2.0) => mul(x, x).
+ * A rule that replaces a heavy row by lighter rows makes the multiset smaller, also if terms become heavier.  The rule may
+ * therefore repeat a variable, because a variable is one row: pow(x, 2.0) => mul(x, x).
  *
- * All other rules must leave the multiset as it is, make the term of the rewritten row lighter, and repeat no variable more
- * often than the pattern does.  The terms of all rows that use the rewritten row become lighter too, no term becomes heavier,
- * and weights are whole numbers, so rewriting ends.  Additional rows are subterms of the replacement, so they are lighter.
+ * All other rules must keep the multiset, make the term of the rewritten row lighter, and repeat no variable more often than the
+ * pattern does.  The terms of all rows that use the rewritten row become lighter, too, and no term becomes heavier.  Rewriting
+ * ends, because weights are whole numbers.  Additional rows are subterms of the replacement, so they are lighter.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"

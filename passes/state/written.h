@@ -8,11 +8,11 @@
 
 typedef struct written {
   const vyre_view *v;
-  uint32_t *alias; /* by row, the alias class of a buffer, with VYRE_ALIAS_SHARED if it is shared */
-  bool *classes;   /* by alias class, whether a row writes it; classes[0]: a row may write any memory */
+  uint32_t *alias; /* by row, the alias class of a buffer, with VYRE_ALIAS_SHARED if the buffer is shared */
+  bool *classes;   /* by alias class, whether a row writes the class; classes[0] is true if a row may write any memory */
 } written;
 
-/* Prepares the record, in which nothing is written yet.  Returns false if memory runs out. */
+/* Initializes an empty record.  Returns false if memory runs out. */
 static inline bool
 written_make(written *w, vyre_pass_ctx *ctx, vyre_module *module)
 {
@@ -22,8 +22,8 @@ written_make(written *w, vyre_pass_ctx *ctx, vyre_module *module)
   return w->alias && w->classes && ctx->host->aliases(module, w->alias);
 }
 
-/* Returns the path through which the row writes, or 0 if that is not known.  An opaque_write of an image writes through the path of
- * the image. */
+/* Returns the path through which the row writes, or 0 if the path is unknown.  An opaque_write of an image writes through the path
+ * of the image. */
 static inline uint32_t
 written_path(const vyre_view *v, uint32_t row)
 {
@@ -37,7 +37,7 @@ written_path(const vyre_view *v, uint32_t row)
   return VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[path])) == VYRE_PATH ? path : 0;
 }
 
-/* Records the memory that the row writes.  Barriers write none. */
+/* Records the memory that the row writes.  Barriers write no memory. */
 static inline void
 written_add(written *w, uint32_t row)
 {

@@ -1,4 +1,4 @@
-/* Loads of a private copy become loads of the memory that was copied.
+/* Replaces loads of a private copy by loads of the copied memory.
  *
  * Front ends copy structs and arrays that a function takes by value.  If the copy is indexed by a variable, simplify cannot replace
  * its loads by the copied values, so each call stores all elements and loads one.  This pass loads the element from the source:
@@ -11,14 +11,14 @@
  *
  * The copied part is the path up to the first step that is not a literal.  From the load's version, the pass follows the stores
  * backward until each scalar and vector of that part was stored.  Each stored value must be a load from the same place of one
- * source.  dce removes the stores and loads that nothing uses then.  O(rows + loads * (stores of a copy + writes skipped)).
+ * source.  dce removes the stores and loads that become unused.  O(rows + loads * (stores of a copy + writes skipped)).
  *
  * A source is uniform memory, push constants or a constant table.  It may be storage memory if the copy is in the same loop as the
  * load.  Nothing in the module may write the source or memory that may alias it.  `readonly` does not suffice, because another
  * binding may be the same memory.
  *
- * A `copy` row copies a part whole.  Loads with literal indices use the source of a `copy` row, too: simplify does not follow
- * these.
+ * A `copy` row copies a part whole.  Loads with literal indices use the source of a `copy` row, too, because
+ * simplify does not follow `copy` rows.
  *
  * Limits: a part of at most MOST_PARTS scalars and vectors, if they were stored one by one.  The walk ends at a join.  Decorated,
  * volatile and coherent accesses are not replaced.
@@ -30,19 +30,19 @@
 
 enum { MOST_STEPS = 16, MOST_PARTS = 256, MOST_WRITES = 512, FEW_WRITES = 64 };
 
-/* The steps of a path behind a prefix, the first one first. */
+/* The steps of a path after a prefix, in order. */
 typedef struct steps {
   uint32_t rows[MOST_STEPS], count;
 } steps;
 
-/* A copied part and its source, as far as the walk found them. */
+/* A copied part, and its source if the walk found a store to the part. */
 typedef struct copy {
   uint32_t part;   /* the path of the part, in private memory */
-  steps to_part;   /* its steps behind the buffer */
-  uint32_t kept;   /* of these, the ones that lead to the place of `source` */
-  uint32_t source; /* the path of the source, 0 if no store was found yet */
+  steps to_part;   /* the steps of `part` after the buffer */
+  uint32_t kept;   /* number of steps of `to_part` that lead to the place that was copied from `source` */
+  uint32_t source; /* the path of the source, or 0 before the first store */
   uint32_t parts;  /* scalars and vectors in the part */
-  uint32_t found;  /* of these, the ones that were stored */
+  uint32_t found;  /* scalars and vectors whose store was found */
   uint64_t is_found[MOST_PARTS / 64];
 } copy;
 
@@ -61,7 +61,7 @@ is_literal_step(const vyre_view *v, uint32_t at)
   return (VYRE_ROW_FLAGS(v->op[at]) & VYRE_ROW_IMM) != 0;
 }
 
-/* Lists the steps of the path behind `prefix`.  Returns false if there are too many, or if the path does not begin with it. */
+/* Lists the steps of the path after `prefix`.  Returns false for more than MOST_STEPS, or if `prefix` does not begin the path. */
 static bool
 list_steps(const vyre_view *v, uint32_t path, uint32_t prefix, steps *out)
 {
@@ -75,14 +75,14 @@ list_steps(const vyre_view *v, uint32_t path, uint32_t prefix, steps *out)
   return true;
 }
 
-/* Returns whether two steps are surely equal. */
+/* Returns whether two steps are always equal. */
 static bool
 are_equal_steps(const vyre_view *v, uint32_t x, uint32_t y)
 {
   return is_literal_step(v, x) == is_literal_step(v, y) && v->b[x] == v->b[y] && (!is_literal_step(v, x) || v->imm[x] == v->imm[y]);
 }
 
-/* Returns whether two paths surely lead to one place. */
+/* Returns whether two paths always lead to the same place. */
 static bool
 are_equal_paths(const vyre_view *v, uint32_t x, uint32_t y)
 {
@@ -117,8 +117,8 @@ type_inside(const uncopier *u, const vyre_memory_type *info, uint32_t type, uint
   }
 }
 
-/* Returns the number of scalars and vectors in a type whose shape is that of `like`: each path in bounds of one is in bounds of the
- * other.  Returns 0 if the shapes differ, or if there are more than MOST_PARTS. */
+/* Returns the number of scalars and vectors in a type with the shape of `like`.  Two types have the same shape if the same paths
+ * are in bounds of both.  Returns 0 if the shapes differ, or if the number exceeds MOST_PARTS. */
 static uint32_t
 count_parts(const uncopier *u, uint32_t type, uint32_t like)
 {
@@ -143,8 +143,8 @@ count_parts(const uncopier *u, uint32_t type, uint32_t like)
   return sum;
 }
 
-/* Returns the number of scalars and vectors of the type before the one that the steps lead to.  The steps are literals.  Returns
- * MOST_PARTS if they do not lead to a scalar or vector that was counted. */
+/* Returns the index of a scalar or vector among those of the type.  The literal steps of `path` from `first` on lead to the scalar
+ * or vector.  Returns MOST_PARTS if these steps lead to another type, or if the index exceeds the limit. */
 static uint32_t
 part_at(const uncopier *u, uint32_t type, const steps *path, uint32_t first)
 {
@@ -173,8 +173,8 @@ is_plain(const vyre_view *v, uint32_t access)
   return (VYRE_ROW_FLAGS(v->op[access]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) == 0;
 }
 
-/* Returns whether the row reads memory through the path that does not change until the row `user`, and is worth loading again
- * there. */
+/* Returns whether a load of `path` at `user` may replace the read of `path` by the row `load`.  Nothing may write the memory.
+ * Storage memory must be read in the same loop. */
 static bool
 is_source(const uncopier *u, uint32_t load, uint32_t path, uint32_t user)
 {
@@ -188,8 +188,8 @@ is_source(const uncopier *u, uint32_t load, uint32_t path, uint32_t user)
          (space == VYRE_SPACE_STORAGE && vyre_loop_around(v, load) == vyre_loop_around(v, user));
 }
 
-/* Returns the path of the value's source if a store to the part, by the steps of `path` from `first` on, copies it from a source.
- * Returns 0 otherwise. */
+/* Returns the path of the part's source if a store of `value` to `path`, a path in the part, copies that place of the source.
+ * Otherwise returns 0. */
 static uint32_t
 source_of(const uncopier *u, const copy *c, const steps *path, uint32_t value, uint32_t user)
 {
@@ -203,7 +203,7 @@ source_of(const uncopier *u, const copy *c, const steps *path, uint32_t value, u
   return source;
 }
 
-/* Records a `copy` row.  Returns whether it copied the part, before which nothing else may have been stored to it. */
+/* Records a `copy` row.  Returns whether the row copied the part from a source, and no later store to the part was found. */
 static bool
 add_copy_row(const uncopier *u, copy *c, const steps *path, uint32_t row, uint32_t user)
 {
@@ -215,7 +215,7 @@ add_copy_row(const uncopier *u, copy *c, const steps *path, uint32_t row, uint32
   return true;
 }
 
-/* Records a store to the part.  Returns false if it does not copy the source of the other stores. */
+/* Records a store to the part.  Returns false if the store does not copy from the source of the other stores. */
 static bool
 add_store(const uncopier *u, copy *c, const steps *path, uint32_t store, uint32_t user)
 {
@@ -260,7 +260,7 @@ place_of(const vyre_view *v, const copy *c, const steps *path)
   return path->count == c->to_part.count ? PLACE_AROUND : PLACE_INSIDE;
 }
 
-/* Follows the stores before the load.  Returns whether they copied the whole part from one source. */
+/* Follows the stores before the load.  Returns whether the stores copied the whole part from one source. */
 static bool
 find_source(const uncopier *u, copy *c, uint32_t load)
 {

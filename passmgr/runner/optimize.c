@@ -95,16 +95,16 @@ enum { MOST_PIPELINES = 64, MOST_MODULES = 64 };
 
 typedef struct kept_registry {
   struct kept_registry *next;
-  char *plugins; /* their paths, each on a line */
+  char *plugins; /* paths of the plugins, each on a line; owned */
   vyre_registry *registry;
 } kept_registry;
 
 typedef struct kept_pipeline {
-  struct kept_pipeline *next; /* the pipeline that was used before this one */
+  struct kept_pipeline *next; /* the next pipeline in the order of use, the last used one first */
   const kept_registry *from;
   char *passes;
   vyre_pipeline *pipeline;
-  uint32_t users; /* calls that run it */
+  uint32_t users; /* calls that run the pipeline */
 } kept_pipeline;
 
 static struct {
@@ -127,7 +127,7 @@ release(void)
   pthread_mutex_unlock(&kept.lock);
 }
 
-/* A process that forks while another thread holds the lock would have a locked one in the child. */
+/* Releases the lock in the child of a fork.  Otherwise a lock that another thread held would stay locked. */
 __attribute__((constructor)) static void
 release_in_children(void)
 {
@@ -231,7 +231,7 @@ make_pipeline(const vyre_optimize_options *o, const kept_registry *from, kept_pi
   return VYRE_OK;
 }
 
-/* Returns the pipeline of the options, which begin_pipeline's caller gives back by end_pipeline. */
+/* Finds or makes the pipeline of the options.  The caller must release the pipeline by end_pipeline. */
 static vyre_status
 begin_pipeline(const vyre_optimize_options *o, kept_pipeline **out)
 {
@@ -247,7 +247,7 @@ begin_pipeline(const vyre_optimize_options *o, kept_pipeline **out)
   } else if (!status) {
     status = make_pipeline(o, from, &found);
   }
-  if (found) { /* the first in the list is the one that was used last */
+  if (found) { /* the list begins with the last used pipeline */
     found->next = kept.pipelines;
     kept.pipelines = found;
     found->users++;
@@ -329,7 +329,7 @@ write_spirv(const request *r, const vyre_module *module, const vyre_source *sour
   return vyre_source_write(module, 0, &options, source, out);
 }
 
-/* Writes SPIR-V, and from it a text. */
+/* Writes the module as assembly, or in a language of SPIRV-Cross. */
 static vyre_status
 write_text(const request *r, const vyre_module *module, const vyre_source *source, vyre_bytes *out)
 {
@@ -386,7 +386,7 @@ process(const request *r, const vyre_pipeline *pipeline, vyre_module *module, vy
 
 enum { MESSAGE_SIZE = 1024 };
 
-/* Writes the first error of a shader to `user`, an empty text of MESSAGE_SIZE bytes. */
+/* Writes the first error of a shader to `user`, a text of MESSAGE_SIZE bytes that is empty before. */
 static void
 keep_first_error(void *user, const vyre_diagnostic *diagnostic)
 {
@@ -403,7 +403,7 @@ static vyre_status
 optimize(const request *r, const vyre_pipeline *pipeline, const char *path, const void *data, size_t size,
          vyre_diagnostics diagnostics, vyre_bytes *out)
 {
-  char first[MESSAGE_SIZE] = ""; /* if the caller receives no diagnostics */
+  char first[MESSAGE_SIZE] = ""; /* the first error, for callers that receive no diagnostics */
   if (!out || (!data && size))
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s: %s is NULL\nFix: give the address of %s", path, out ? "data" : "out",
                       out ? "the shader" : "a vyre_bytes");
@@ -442,7 +442,7 @@ typedef struct many {
   const vyre_pipeline *pipeline;
   vyre_optimize_item *items;
   size_t item_size;
-  uint32_t count, next; /* `next` and the diagnostics of the options are under the lock */
+  uint32_t count, next; /* `lock` protects `next`, and calls of diagnostics.emit */
   vyre_diagnostics diagnostics;
   pthread_mutex_t lock;
 } many;
@@ -479,7 +479,7 @@ work(void *user)
   }
 }
 
-/* Works on the caller's thread and on further ones, as many as can be started. */
+/* Runs work() on the caller's thread and on at most `threads` - 1 others.  Uses fewer threads if a thread cannot be started. */
 static void
 work_together(many *m, uint32_t threads)
 {

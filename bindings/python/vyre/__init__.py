@@ -3,7 +3,7 @@
 
     spirv = vyre.optimize(open("blur.comp", "rb").read(), path="blur.comp")
 
-All functions may be called by any number of threads at a time, and release the interpreter lock while vyre works.
+Any number of threads may call the functions at a time.  The interpreter lock is released while vyre works.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Severity(enum.IntEnum):
 
 
 class Diagnostic(NamedTuple):
-    """A message about an input.  line and column count from 1, and are 0 if they are not known."""
+    """A message about an input.  line and column count from 1, and are 0 if they are unknown."""
 
     severity: Severity
     file: Optional[str]
@@ -50,7 +50,7 @@ class Diagnostic(NamedTuple):
 
 
 class Error(Exception):
-    """An error that vyre reports.  `diagnostics` has the messages of the call, `code` the exit code of the programs of vyre."""
+    """An error that vyre reports.  `diagnostics` has the messages of the call.  `code` is the exit code of vyre's programs."""
 
     def __init__(self, text: str, code: int, diagnostics: Sequence[Diagnostic] = ()):
         super().__init__(text)
@@ -85,7 +85,7 @@ class _Messages:
     def __init__(self, function: Optional[Callable[[Diagnostic], None]]):
         self.function = function
         self.all: List[Diagnostic] = []
-        self.raised: Optional[BaseException] = None  # by the caller's function; no exception may pass through C
+        self.raised: Optional[BaseException] = None  # the exception of `function`, because no exception may pass through C
         self.emit = _native.Emit(self.receive)
         self.native = _native.Diagnostics(self.emit, None)
 
@@ -96,7 +96,7 @@ class _Messages:
             self.all.append(Diagnostic(Severity(d.severity), text(d.file), d.line, d.column, text(d.message) or "", text(d.fix)))
             if self.function and self.raised is None:
                 self.function(self.all[-1])
-        except BaseException as error:  # KeyboardInterrupt, too
+        except BaseException as error:  # includes KeyboardInterrupt
             self.raised = self.raised or error
 
     def check(self) -> None:
@@ -183,7 +183,7 @@ def optimize(data: Data, passes: Optional[str] = None, *, emit: Optional[str] = 
     keep_vectors, max_growth                as the options of vyre-passmgr
     on_diagnostic       is called with each Diagnostic, such as a remark; an exception that it raises is raised after the call
 
-    Raises InputError for the shader, UsageError for the other arguments.
+    Raises InputError if the shader is wrong, and UsageError if another argument is wrong.
     """
     messages = _Messages(on_diagnostic)
     native = _options(locals(), messages)
@@ -205,10 +205,10 @@ def optimize_many(items: Iterable[Union[Data, Tuple[Path, Data]]], passes: Optio
                   defines: Optional[Mapping[str, object]] = None, include_dirs: Iterable[Path] = (), plugins: Iterable[Path] = (),
                   debug: bool = False, strip: bool = False, keep_vectors: bool = False, max_growth: int = 0,
                   on_diagnostic: Optional[Callable[[Diagnostic], None]] = None) -> List[Union[bytes, Error]]:
-    """Returns the optimized shaders, in order; of a shader that fails, its error.
+    """Returns a list with the bytes of each optimized shader, or with its error.
 
-    An item is the data, or a pair (path, data).  `threads` is the most that work, or 0 for one a processor.  For the rest, see
-    optimize().  Raises UsageError if the options are wrong.
+    An item is the data, or a pair (path, data).  At most `threads` threads are used, and one for each processor if `threads` is 0.
+    optimize() describes the other arguments.  Raises UsageError if the options are wrong.
     """
     messages = _Messages(None)
     native = _options(locals(), messages)
@@ -294,17 +294,17 @@ class Module:
 
     @property
     def rows(self) -> int:
-        """The number of rows, with row 0."""
+        """The number of rows, including row 0."""
         return int(self._view().rows)
 
     def _column(self, name: str) -> memoryview:
         view = self._view()
         array = type("Column", (ctypes.c_uint32 * view.rows,), {}).from_address(getattr(view, name))
-        array.owner = self._handle  # keeps the memory as long as the memoryview
+        array.owner = self._handle  # keeps the module alive as long as the memoryview
         return memoryview(array).cast("B").cast("I").toreadonly()
 
     def op_name(self, row: int) -> str:
-        """Returns the name of the row's operation, as .vir text has it."""
+        """Returns the name of the row's operation, as in .vir text."""
         view = self._view()
         if not 0 <= row < view.rows:
             raise IndexError(f"row {row} of a module with {view.rows} rows")

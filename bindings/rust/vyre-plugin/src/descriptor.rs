@@ -51,7 +51,7 @@ impl Param {
     }
 }
 
-/// Returns the text for C, or NULL if it is empty. It is never freed.
+/// Returns a copy of the text for C, or NULL for an empty text. The copy is never freed.
 fn keep_text(text: &str) -> *const c_char {
     if text.is_empty() {
         return null();
@@ -59,7 +59,7 @@ fn keep_text(text: &str) -> *const c_char {
     c_text(text).into_raw()
 }
 
-/// Returns a pointer to the value. It is never freed.
+/// Moves a value to memory that is never freed, and returns the address.
 fn keep<T>(value: T) -> *const T {
     Box::into_raw(Box::new(value))
 }
@@ -101,7 +101,7 @@ pub fn describe_pass<P: Pass>() -> sys::vyre_pass {
     }
 }
 
-/// Returns the descriptor of a plugin, which it makes once and keeps in `made`. For [`plugin!`](crate::plugin).
+/// Returns the descriptor of a plugin. The first call makes the descriptor and stores it in `made`. For [`plugin!`](crate::plugin).
 ///
 /// # Safety
 /// `host` is the table of a host.

@@ -22,7 +22,7 @@
 //!
 //! The crate type is `cdylib`. The plugin links nothing of vyre. `docs/plugins.md` has the rules for passes.
 //!
-//! A panic becomes an error of the run. It must unwind: no `panic = "abort"` in the profile.
+//! A panic becomes an error of the run, if the profile does not set `panic = "abort"`.
 #![deny(warnings, missing_docs)]
 
 mod descriptor;
@@ -56,7 +56,7 @@ impl Failure {
     }
 }
 
-/// A pass. Several threads may call `run` at a time, each with another `Run`.
+/// A pass. Several threads may call `run` at a time, each with its own `Run`.
 pub trait Pass {
     /// The name, `plugin.pass`.
     const NAME: &'static str;

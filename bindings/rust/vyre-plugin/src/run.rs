@@ -2,7 +2,7 @@
 //! A run of a pass: the columns of the module, and the functions of the host.
 //!
 //! Safety of all calls: the context, the module and the host's table are valid during the run. The host checks rows, ops
-//! and parameters of each call. A call with a wrong one has no effect, and the run fails.
+//! and parameters of each call. A call with a wrong argument has no effect, and the run fails.
 use crate::{c_text, sys, Failure, Reason, Result};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -18,8 +18,8 @@ pub const fn word(opcode: u32, kind: u8, flags: u32) -> u32 {
     opcode | (kind as u32) << 16 | flags << 24
 }
 
-/// The columns of a module: an element for each row, the first one for the null row. Columns of analyses are empty, unless
-/// the pass requires the analysis, and 0 for rows that the pass made.
+/// The columns of a module, with an element for each row. Element 0 is that of the null row. The column of an analysis is
+/// empty, unless the pass requires the analysis. Rows that the pass made have 0 in the column of an analysis.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)] // types.h describes each column
 pub struct View<'v> {
@@ -48,7 +48,7 @@ pub struct View<'v> {
     view: &'v sys::vyre_view,
 }
 
-/// Returns the elements, or none if the column is not shown.
+/// Returns the elements of a column, or an empty slice if the view lacks the column.
 unsafe fn slice<'v, T>(column: *const T, count: u32) -> &'v [T] {
     if column.is_null() {
         return &[];
@@ -115,7 +115,7 @@ impl<'v> View<'v> {
     pub fn info(&self, opcode: u32) -> &'v sys::vyre_op_info {
         assert!(opcode < self.view.op_count, "the host has no op {opcode}");
         let offset = opcode as usize * self.view.op_info_stride as usize;
-        // SAFETY: the table has op_count elements. Later versions have larger ones.
+        // SAFETY: the table has op_count elements. Later versions have larger elements.
         unsafe { &*self.view.op_infos.cast::<u8>().add(offset).cast() }
     }
 
@@ -149,17 +149,18 @@ impl<'r> Run<'r> {
         Run { host: (*ctx).host, ctx, module, run: PhantomData }
     }
 
-    /// Returns the columns as they are now.
+    /// Returns the current columns.
     pub fn view(&self) -> View<'_> {
         unsafe { View::new(&*((*self.host).view)(self.module)) }
     }
 
-    /// Emits a message at a row, or at no row if `row` is 0. `-remarks` selects `missed: ` and `passed: ` at the start.
+    /// Emits a message at a row, or at no row if `row` is 0. The option
+    /// `-remarks` selects messages that begin with `missed: ` or `passed: `.
     pub fn remark(&self, row: u32, message: &str) {
         unsafe { ((*self.host).remark)(self.ctx, row, c_text(message).as_ptr()) }
     }
 
-    /// Adds to a statistic of `-stats`.
+    /// Adds an amount to a statistic of `-stats`.
     pub fn count(&self, name: &'static str, amount: u64) {
         let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
         let known = names.iter().position(|known| known.as_bytes() == name.as_bytes());
@@ -180,7 +181,7 @@ impl<'r> Run<'r> {
         Ok(unsafe { from_raw_parts_mut(memory, words) })
     }
 
-    /// Returns a parameter: 0 or 1 for a flag, the index of a word.
+    /// Returns the value of a parameter: 0 or 1 for a flag, and the index for a word.
     pub fn param(&self, name: &str) -> u64 {
         unsafe { ((*self.host).param)(self.ctx, c_text(name).as_ptr()) }
     }
@@ -200,12 +201,12 @@ impl<'r> Run<'r> {
         Ok((!data.is_null()).then(|| unsafe { from_raw_parts(data.cast(), size) }))
     }
 
-    /// Makes a row before another one.
+    /// Inserts a row before another row.
     pub fn insert_row(&mut self, before: u32, op: u32, imm: u64, [a, b, c]: [u32; 3]) -> u32 {
         unsafe { ((*self.host).insert_row)(self.module, before, op, imm as u32, (imm >> 32) as u32, a, b, c) }
     }
 
-    /// Makes the last row of a region.
+    /// Appends a row to a region.
     pub fn append_row(&mut self, region: u32, op: u32, imm: u64, [a, b, c]: [u32; 3]) -> u32 {
         unsafe { ((*self.host).append_row)(self.module, region, op, imm as u32, (imm >> 32) as u32, a, b, c) }
     }
@@ -225,7 +226,7 @@ impl<'r> Run<'r> {
         unsafe { ((*self.host).set_operand)(self.module, row, which, operand) }
     }
 
-    /// Moves a row.
+    /// Moves a row before another row.
     pub fn move_before(&mut self, row: u32, before: u32) {
         unsafe { ((*self.host).move_before)(self.module, row, before) }
     }
@@ -241,7 +242,7 @@ impl<'r> Run<'r> {
         unsafe { ((*self.host).forward)(self.module, replacements.as_mut_ptr()) }
     }
 
-    /// Copies a row and all rows in it. Operands become `map[operand]`, unless that is 0. `map` receives the copies.
+    /// Copies a row and all rows in it. Operands become `map[operand]` if this is not 0. `map` receives the copies.
     pub fn clone_row(&mut self, row: u32, before: u32, map: &mut [u32]) -> u32 {
         unsafe { ((*self.host).clone)(self.module, row, before, map.as_mut_ptr(), map.len() as u32) }
     }
@@ -257,7 +258,7 @@ impl<'r> Run<'r> {
         unsafe { ((*self.host).preserved)(self.ctx, analyses) }
     }
 
-    /// Returns the type and lanes of a pure row with literal operands, if each device computes the same.
+    /// Returns the type and lanes of a pure row with literal operands, if all devices compute the same result.
     pub fn fold(&self, row: u32) -> Option<(u8, [u64; 4])> {
         let (mut kind, mut lanes) = (0, [0; 4]);
         unsafe { ((*self.host).fold)(self.module, row, &mut kind, lanes.as_mut_ptr()) }.then(|| (kind, lanes))
@@ -268,7 +269,8 @@ impl<'r> Run<'r> {
         unsafe { ((*self.host).in_bounds)(self.module, path) }
     }
 
-    /// Returns, for each buffer row, the first buffer that may be the same memory. Flag: `sys::VYRE_ALIAS_SHARED`.
+    /// Returns, for each buffer row, the first buffer that may be the same memory. The flag `sys::VYRE_ALIAS_SHARED` marks a
+    /// buffer with coherent or volatile accesses.
     pub fn aliases(&self) -> Result<Vec<u32>> {
         let mut out = vec![0; self.view().op.len()];
         match unsafe { ((*self.host).aliases)(self.module, out.as_mut_ptr()) } {

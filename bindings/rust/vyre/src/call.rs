@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The call of the C library.
+//! Calls the C library.
 use crate::{Callback, Code, Diagnostic, Error, Options, Severity};
 use std::any::Any;
 use std::ffi::{CStr, CString};
@@ -26,8 +26,10 @@ unsafe fn copy_text(text: *const c_char) -> Option<String> {
     (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
 }
 
+/// Returns a copy of a diagnostic.
+///
 /// # Safety
-/// The diagnostic is one of the library.
+/// The library made the diagnostic.
 unsafe fn copy_diagnostic(diagnostic: &vyre_diagnostic) -> Diagnostic {
     let size = vyre_diagnostic_format(diagnostic, std::ptr::null_mut(), 0) + 1;
     let mut text = vec![0; size];
@@ -68,7 +70,7 @@ fn pointers(texts: &[CString]) -> Vec<*const c_char> {
     texts.iter().map(|text| text.as_ptr()).collect()
 }
 
-/// Returns the error that a status stands for.
+/// Returns the error of a status, with the diagnostics.
 ///
 /// # Safety
 /// The status is not NULL.
@@ -88,10 +90,10 @@ pub(crate) fn zero_byte(option: &str) -> Error {
     Error { code: Code::Usage, text, diagnostics: Vec::new() }
 }
 
-/// Moves an array of the library to a vector.
+/// Copies an array of the library to a vector, and frees the array.
 ///
 /// # Safety
-/// The array is one of the library, or all zero.
+/// The library made the array, or all its bytes are zero.
 unsafe fn take_bytes(bytes: &mut vyre_bytes) -> Vec<u8> {
     let output = match bytes.size {
         0 => Vec::new(),
@@ -101,7 +103,7 @@ unsafe fn take_bytes(bytes: &mut vyre_bytes) -> Vec<u8> {
     output
 }
 
-/// Optimizes shaders, each with its path, or with that of the options. The results are in the order of the shaders.
+/// Optimizes shaders. A shader without a path has the path of the options. The results are in the order of the shaders.
 pub(crate) fn optimize(
     options: &Options,
     shaders: &[(Option<&CStr>, &[u8])],
@@ -160,7 +162,7 @@ pub(crate) fn optimize(
     unsafe {
         let size = size_of::<vyre_optimize_item>();
         let status = vyre_optimize_many(&c_options, items.as_mut_ptr(), size, items.len() as u32, threads);
-        let has_failed = items.iter().any(|item| !item.status.is_null()); // otherwise, a status is that of wrong options
+        let has_failed = items.iter().any(|item| !item.status.is_null()); // otherwise, `status` reports wrong options
         let mut results = Vec::new();
         let mut panic = None;
         for (mut item, collector) in items.into_iter().zip(collectors) {

@@ -20,7 +20,7 @@ pub enum Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// Belongs to the diagnostic before it.
+    /// An addition to the previous diagnostic.
     Note,
     /// An optimization that was made or missed.
     Remark,
@@ -34,7 +34,7 @@ pub enum Severity {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// The kind.
+    /// The kind of the diagnostic.
     pub severity: Severity,
     /// Name of the shader or of an included file.
     pub file: Option<String>,
@@ -42,7 +42,7 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column in bytes from 1, or 0 if it is unknown.
     pub column: u32,
-    /// One line.
+    /// The message, one line.
     pub message: String,
     /// Advice for the user.
     pub fix: Option<String>,
@@ -64,7 +64,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// Returns the kind.
+    /// Returns the kind of the error.
     pub fn code(&self) -> Code {
         self.code
     }
@@ -74,7 +74,7 @@ impl Error {
         &self.text
     }
 
-    /// Returns all messages about the shader, remarks and warnings too.
+    /// Returns all messages about the shader, including remarks and warnings.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

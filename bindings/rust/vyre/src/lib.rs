@@ -11,9 +11,9 @@
 //! # Ok::<(), vyre::Error>(())
 //! ```
 //!
-//! [`Options`] has a pipeline, the output's language, macros, specialization constants and the rest.
+//! [`Options`] has a pipeline, the output's language, macros, specialization constants and other settings.
 //!
-//! The library keeps pipelines and modules between calls. Any number of threads may call it at a time.
+//! The library keeps pipelines and modules between calls. Any number of threads may call the library at a time.
 #![deny(warnings, missing_docs)]
 
 mod call;
@@ -34,7 +34,7 @@ pub fn optimize(shader: &[u8]) -> Result<Vec<u8>, Error> {
 
 type Callback<'a> = dyn FnMut(&Diagnostic) + Send + 'a;
 
-/// The options of a call. A text with a NUL is an error of the call.
+/// The options of a call. The call fails if a text contains a NUL.
 ///
 /// ```
 /// let shader = b"#version 450
@@ -72,7 +72,7 @@ pub struct Options<'a> {
     keep_vectors: bool,
     max_growth: u32,
     callback: Option<Arc<Mutex<Callback<'a>>>>,
-    /// The first text with a NUL.
+    /// The first text that contains a NUL.
     wrong: Option<String>,
 }
 
@@ -94,8 +94,8 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Sets the name of the input. It begins messages, and its ending helps to detect the language and the stage. The
-    /// folder is searched for `#include` files.
+    /// Sets the name of the input. Messages begin with the name, and its ending helps to detect the language and the
+    /// stage. Its folder is searched for `#include` files.
     pub fn path(mut self, path: impl AsRef<Path>) -> Self {
         self.path = self.text(path.as_ref());
         self
@@ -125,7 +125,7 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Adds a shared object with passes. It is loaded once in the process. Its code must be trusted.
+    /// Adds a plugin, a shared object with passes. A process loads a plugin once. The plugin's code must be trusted.
     pub fn plugin(mut self, path: impl AsRef<Path>) -> Self {
         let text = self.text(path.as_ref());
         self.plugins.extend(text);
@@ -178,7 +178,7 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Keeps vectors in one piece if loops or branches change them: smaller SPIR-V, fewer optimizations.
+    /// Keeps vectors in one piece if loops or branches change them. The SPIR-V is smaller, but less optimized.
     pub fn keep_vectors(mut self) -> Self {
         self.keep_vectors = true;
         self
@@ -212,8 +212,8 @@ impl<'a> Options<'a> {
         call::optimize(self, &[(None, shader)], 1).remove(0)
     }
 
-    /// Optimizes many shaders, each with its path, on at most `threads` threads, or as many as there are processors for 0.
-    /// The results are in the order of the shaders.
+    /// Optimizes many shaders, each with its path, on at most `threads` threads. If `threads` is 0, uses a thread for each
+    /// processor. The results are in the order of the shaders.
     ///
     /// ```
     /// let shaders = [("a.comp", "#version 450\nvoid main() {}"), ("b.comp", "#version 450\nvoid main() { x = 1; }")];
@@ -239,7 +239,7 @@ impl<'a> Options<'a> {
         paths.into_iter().zip(shaders).map(result_of).collect()
     }
 
-    /// Returns the text for C, or notes that it has a NUL.
+    /// Returns the text for C. If the text contains a NUL, sets `wrong` and returns `None`.
     fn text(&mut self, text: impl AsRef<OsStr>) -> Option<CString> {
         let text = text.as_ref();
         let result = CString::new(text.as_bytes()).ok();
