@@ -13,9 +13,9 @@
  * backward until each scalar and vector of that part was stored.  Each stored value must be a load from the same place of one
  * source.  dce removes the stores and loads that become unused.  O(rows + loads * (stores of a copy + writes skipped)).
  *
- * A source is uniform memory, push constants or a constant table.  It may be storage memory if the copy is in the same loop as the
- * load.  Nothing in the module may write the source or memory that may alias it.  `readonly` does not suffice, because another
- * binding may be the same memory.
+ * A source is uniform memory, push constants, a constant table or storage memory.  The copy must be in the same loop as the load,
+ * because drivers unroll loops and keep small copies in registers.  Nothing in the module may write the source or memory that may
+ * alias it.  `readonly` does not suffice, because another binding may be the same memory.
  *
  * A `copy` row copies a part whole.  Loads with literal indices use the source of a `copy` row, too, because
  * simplify does not follow `copy` rows.
@@ -173,10 +173,9 @@ is_plain(const vyre_view *v, uint32_t access)
   return (VYRE_ROW_FLAGS(v->op[access]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) == 0;
 }
 
-/* Returns whether a load of `path` at `user` may replace the read of `path` by the row `load`.  Nothing may write the memory.
- * Storage memory must be read in the same loop. */
+/* Returns whether a later load of `path` may replace the read of `path` by the row `load`: nothing may write the memory. */
 static bool
-is_source(const uncopier *u, uint32_t load, uint32_t path, uint32_t user)
+is_source(const uncopier *u, uint32_t load, uint32_t path)
 {
   const vyre_view *v = u->v;
   const uint32_t buffer = vyre_buffer_of(v, path);
@@ -184,17 +183,16 @@ is_source(const uncopier *u, uint32_t load, uint32_t path, uint32_t user)
       written_has(&u->written, buffer))
     return false;
   const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
-  return space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT ||
-         (space == VYRE_SPACE_STORAGE && vyre_loop_around(v, load) == vyre_loop_around(v, user));
+  return space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT || space == VYRE_SPACE_STORAGE;
 }
 
 /* Returns the path of the part's source if a store of `value` to `path`, a path in the part, copies that place of the source.
  * Otherwise returns 0. */
 static uint32_t
-source_of(const uncopier *u, const copy *c, const steps *path, uint32_t value, uint32_t user)
+source_of(const uncopier *u, const copy *c, const steps *path, uint32_t value)
 {
   const vyre_view *v = u->v;
-  if (vyre_op_of(v, value) != VYRE_OP_load || !is_source(u, value, v->a[value], user))
+  if (vyre_op_of(v, value) != VYRE_OP_load || !is_source(u, value, v->a[value]))
     return 0;
   uint32_t source = v->a[value];
   for (uint32_t i = path->count; i-- > c->to_part.count; source = v->a[source])
@@ -205,10 +203,10 @@ source_of(const uncopier *u, const copy *c, const steps *path, uint32_t value, u
 
 /* Records a `copy` row.  Returns whether the row copied the part from a source, and no later store to the part was found. */
 static bool
-add_copy_row(const uncopier *u, copy *c, const steps *path, uint32_t row, uint32_t user)
+add_copy_row(const uncopier *u, copy *c, const steps *path, uint32_t row)
 {
   const vyre_view *v = u->v;
-  if (c->found || path->count > c->to_part.count || !is_source(u, row, v->b[row], user))
+  if (c->found || path->count > c->to_part.count || !is_source(u, row, v->b[row]))
     return false;
   c->source = v->b[row];
   c->kept = path->count;
@@ -217,7 +215,7 @@ add_copy_row(const uncopier *u, copy *c, const steps *path, uint32_t row, uint32
 
 /* Records a store to the part.  Returns false if the store does not copy from the source of the other stores. */
 static bool
-add_store(const uncopier *u, copy *c, const steps *path, uint32_t store, uint32_t user)
+add_store(const uncopier *u, copy *c, const steps *path, uint32_t store)
 {
   const vyre_view *v = u->v;
   const uint32_t type = u->host->path_type(u->module, c->part);
@@ -230,7 +228,7 @@ add_store(const uncopier *u, copy *c, const steps *path, uint32_t store, uint32_
   uint64_t *const word = &c->is_found[part / 64], bit = UINT64_C(1) << part % 64;
   if (*word & bit) /* a later store replaced the value */
     return true;
-  const uint32_t source = source_of(u, c, path, v->b[store], user);
+  const uint32_t source = source_of(u, c, path, v->b[store]);
   if (source == 0 || (c->source && !are_equal_paths(v, source, c->source)))
     return false;
   if (c->source == 0) {
@@ -260,6 +258,17 @@ place_of(const vyre_view *v, const copy *c, const steps *path)
   return path->count == c->to_part.count ? PLACE_AROUND : PLACE_INSIDE;
 }
 
+/* Returns whether loads from the source cost less than the copy that the write is a part of.  If the write is outside of the load's
+ * loop, a driver may unroll the loop and keep the copy in registers, and storage memory would be read in each iteration. */
+static bool
+is_costly_copy(const uncopier *u, uint32_t write, uint32_t load)
+{
+  const vyre_view *v = u->v;
+  if (vyre_loop_around(v, write) == vyre_loop_around(v, load))
+    return true;
+  return vyre_op_of(v, write) == VYRE_OP_copy && VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(v, v->b[write])]) != VYRE_SPACE_STORAGE;
+}
+
 /* Follows the stores before the load.  Returns whether the stores copied the whole part from one source. */
 static bool
 find_source(const uncopier *u, copy *c, uint32_t load)
@@ -277,10 +286,12 @@ find_source(const uncopier *u, copy *c, uint32_t load)
     const place where = place_of(v, c, &path);
     if (where == PLACE_OUTSIDE)
       continue;
+    if (!is_costly_copy(u, version, load))
+      return false;
     if (op == VYRE_OP_copy && where == PLACE_AROUND)
-      return add_copy_row(u, c, &path, version, load) && vyre_row_dominates(v, c->source, load);
+      return add_copy_row(u, c, &path, version) && vyre_row_dominates(v, c->source, load);
     if (op == VYRE_OP_copy || is_literal || where == PLACE_UNKNOWN || path.count < c->to_part.count ||
-        !add_store(u, c, &path, version, load))
+        !add_store(u, c, &path, version))
       return false;
     if (c->found == c->parts)
       return vyre_row_dominates(v, c->source, load);

@@ -25,7 +25,6 @@ static const struct {
   const char *pass, *name;
   uint32_t programs;
 } counts[] = {{"licm", "rows moved", 1},
-              {"uncopy", "loads from the source of a copy", 1},
               {"dbe", "constructs", 1},
               {"dbe", "jumps", 4},
               {"dbe", "unreachable rows", 4},

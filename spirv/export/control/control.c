@@ -198,12 +198,12 @@ write_if(vyre_spv *s, uint32_t row)
   if (s->is_silent)
     vyre_spv_region(s, skips ? otherwise : then);
   s->is_silent = false;
-  const bool inverts = jumps && vyre_spv_passes_condition(s, row);
+  /* AMD's compiler takes one more instruction for an empty first arm. */
   const uint32_t branch =
-      inverts ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
+      jumps ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
   const uint32_t head = s->block, merge = s->next_id++, yes = jumps ? merge : s->next_id++, no = skips ? merge : s->next_id++;
   vyre_spv_selection_merge(s, merge, s->imm[row]);
-  vyre_spv_branch_conditional(s, branch, inverts ? no : yes, inverts ? yes : no);
+  vyre_spv_branch_conditional(s, branch, jumps ? no : yes, jumps ? yes : no);
   uint32_t list[2 * EDGE_WORDS];
   vyre_spv_words edges = {list, 0, 2 * EDGE_WORDS};
   write_arm(s, then, yes, merge, head, &edges);

@@ -83,8 +83,6 @@ typedef struct vyre_spv_merge {
 uint32_t vyre_spv_collect_joins(vyre_spv *s, const vyre_spv_merge *merge);
 /* Writes the phis of the joins of `row` at the current block, and sets the joins' ids. */
 void vyre_spv_merge_joins(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row);
-/* Returns whether the first arm of the `if` brings true, which equals its condition there, to a join after the `if`. */
-bool vyre_spv_passes_condition(vyre_spv *s, uint32_t row);
 /* Returns the id of a bool phi: whether the executed edge leads to the target. */
 uint32_t vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target);
 

@@ -307,16 +307,6 @@ is_its_condition(const vyre_spv *s, uint32_t row, uint32_t arm, uint32_t source)
          s->imm[source] == (arm == s->first[row]);
 }
 
-bool
-vyre_spv_passes_condition(vyre_spv *s, uint32_t row)
-{
-  uint32_t part = 0;
-  for (uint32_t join = first_join(s, row); belongs_to(s, join, row) && !vyre_spv_failed(s); join++)
-    if (is_phi(s, join) && is_its_condition(s, row, s->first[row], source_of(s, part_of(s, join, s->first[row], &part))))
-      return true;
-  return false;
-}
-
 /* Returns the id of a source on an edge: the condition itself if the edge is of an arm where the source is the condition
  * (write_if). */
 static uint32_t

@@ -120,13 +120,7 @@ write_copy(vyre_spv *s, uint32_t row)
     return;
   }
   vyre_spv_address_of(s, s->b[row], &from);
-  const uint32_t to_type = vyre_spv_pointee(s, s->a[row], to_buffer), from_type = vyre_spv_pointee(s, s->b[row], from_buffer);
-  if (to_type == from_type && !to.guard && !from.guard && s->memory_model != SpvMemoryModelVulkan) {
-    uint32_t operands[4] = {to.pointer, from.pointer};
-    const uint32_t count = 2 + memory_operands(s, row, true, operands + 2);
-    vyre_spv_instruction(s, &s->code, SpvOpCopyMemory, operands, count);
-    return;
-  }
+  const uint32_t from_type = vyre_spv_pointee(s, s->b[row], from_buffer);
   const vyre_type_id type = s->b[row] == from_buffer ? s->imm[from_buffer] : s->imm_hi[s->b[row]];
   const uint32_t value = load(s, row, &from, from_type, false);
   store(s, row, &to, relayout(s, type, value, mode_of(s, s->b[row], from_buffer), mode_of(s, s->a[row], to_buffer)));

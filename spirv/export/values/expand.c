@@ -81,9 +81,15 @@ saturated_signed(const operation *e, bool subtracts)
   return choose(e, overflow, limit(e, e->a), result);
 }
 
+/* A difference is a - min(a, b): the pattern of which the import makes usubsat.  Programs often use the minimum, too. */
 static uint32_t
 saturated_unsigned(const operation *e, bool subtracts)
 {
+  if (subtracts && e->bits == 32 && !e->s->constant) {
+    const uint32_t operands[2] = {e->a, e->b};
+    const uint32_t least = vyre_spv_ext(e->s, GLSLstd450UMin, e->type_id, operands, 2);
+    return op(e, SpvOpISub, e->a, least);
+  }
   const uint32_t result = op(e, subtracts ? SpvOpISub : SpvOpIAdd, e->a, e->b);
   const uint32_t overflow = subtracts ? compare(e, SpvOpULessThan, e->a, e->b) : compare(e, SpvOpULessThan, result, e->a);
   return choose(e, overflow, literal(e, subtracts ? 0 : UINT64_MAX), result);
