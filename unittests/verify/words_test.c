@@ -140,7 +140,9 @@ WORDS_TEST(variables_hold_one_opaque_type)
   set_payload(vyre_build_var(&b, U32), pointer, 0);
   expect_error("as that of its values, but its values are not opaque");
   set_payload(vyre_build_var(&b, U32), 0, 3);
-  expect_error("has imm_hi 0x3, which must be 0");
+  expect_error("has imm_hi 0x3, but only the bit of unset may be set");
+  set_payload(vyre_build_opaque_var(&b, sampler), sampler, VYRE_ACCESS_UNSET);
+  expect_error("is unset, but its values are opaque");
 }
 
 /* A damaged row is reported once, and not at the rows that use it. */
