@@ -99,7 +99,8 @@ type_info(const uncopier *u, uint32_t type, vyre_memory_type *out)
   return u->host->type_info(u->module, type, out);
 }
 
-/* Returns the type of element, column, lane or member `index` of a type, or 0 if there is none. */
+/* Returns the type of the part of a type that step `index` of a path selects: an element, a column, a lane or a member.  Returns 0
+ * if the type has no such part. */
 static uint32_t
 type_inside(const uncopier *u, const vyre_memory_type *info, uint32_t type, uint32_t index)
 {
@@ -301,7 +302,7 @@ find_source(const uncopier *u, copy *c, uint32_t load)
 
 /* ---- the pass ------------------------------------------------------------------------------------------------------------ */
 
-/* Returns the path before the first step that is not a literal, or 0 if there is no such step. */
+/* Returns the part of the path before its first variable index.  Returns 0 if all steps are literals. */
 static uint32_t
 literal_prefix(const vyre_view *v, uint32_t path)
 {

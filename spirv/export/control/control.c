@@ -198,7 +198,7 @@ write_if(vyre_spv *s, uint32_t row)
   if (s->is_silent)
     vyre_spv_region(s, skips ? otherwise : then);
   s->is_silent = false;
-  /* AMD's compiler takes one more instruction for an empty first arm. */
+  /* AMD's compiler generates one more instruction for an empty first arm. */
   const uint32_t branch =
       jumps ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
   const uint32_t head = s->block, merge = s->next_id++, yes = jumps ? merge : s->next_id++, no = skips ? merge : s->next_id++;

@@ -81,7 +81,7 @@ saturated_signed(const operation *e, bool subtracts)
   return choose(e, overflow, limit(e, e->a), result);
 }
 
-/* A difference is a - min(a, b): the pattern of which the import makes usubsat.  Programs often use the minimum, too. */
+/* A difference is a - min(a, b), which the rule sub-umin turns into usubsat.  Programs often use the minimum, too. */
 static uint32_t
 saturated_unsigned(const operation *e, bool subtracts)
 {
