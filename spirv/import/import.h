@@ -212,6 +212,7 @@ vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
 /* Returns the id of the leaf's type, or of its matrix if the leaf is a column. */
 uint32_t import_leaf_id(import *m, uint32_t id, uint32_t k);
 uint32_t import_zero(import *m, uint32_t id, uint32_t k); /* Returns a zero for leaf k of a value that SPIR-V leaves undefined. */
+uint32_t import_undefined(import *m, uint32_t id, uint32_t k); /* Returns an unset value for leaf k, from the start of the program. */
 
 /* ---- opaque.c ---- */
 bool import_is_opaque_type(const spv_type *t);

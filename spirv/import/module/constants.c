@@ -262,7 +262,7 @@ make_leaves(import *m, uint32_t id, const spv_type *t, uint32_t at)
   uint32_t op = words[0] & 0xffffu;
   if (op == SpvOpConstantNull || op == SpvOpUndef) {
     for (uint32_t k = 0; k < t->leaves; k++) {
-      uint32_t row = import_zero(m, m->ids[id].type, k);
+      uint32_t row = op == SpvOpUndef ? import_undefined(m, m->ids[id].type, k) : import_zero(m, m->ids[id].type, k);
       *AT(uint32_t, m->constant_leaves, at + k) = row;
     }
     return true;
@@ -323,7 +323,9 @@ import_constant(import *m, id_info *info, uint32_t id)
       return false;
   } else if (t->form == FORM_VALUE) {
     bool composite = op == SpvOpConstantComposite || op == SpvOpSpecConstantComposite || import_is_replicate(op);
-    uint32_t row = composite ? make_vector(m, words, t) : make_scalar(m, id, t);
+    const uint32_t row = composite            ? make_vector(m, words, t)
+                         : op == SpvOpUndef ? import_undefined(m, info->type, 0)
+                                            : make_scalar(m, id, t);
     if (failed(m))
       return false;
     info->value = row;

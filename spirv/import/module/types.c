@@ -360,6 +360,22 @@ import_zero(import *m, uint32_t id, uint32_t k)
 }
 
 uint32_t
+import_undefined(import *m, uint32_t id, uint32_t k)
+{
+  const vyre_type type = import_leaf_type(m, id, k);
+  if (VYRE_TYPE_KIND(type) == VYRE_OPAQUE)
+    return import_zero(m, id, k);
+  const vyre_row var = vyre_build_unset_var(&m->b, type);
+  const uint32_t next = m->view->next[var.id];
+  vyre_builder b = import_builder(m);
+  if (next) /* later declarations are made in front of it */
+    vyre_builder_before(&b, (vyre_row){next});
+  else
+    vyre_builder_at_end(&b, (vyre_row){m->program});
+  return vyre_build_get(&b, var).id;
+}
+
+uint32_t
 import_leaf_id(import *m, uint32_t id, uint32_t k)
 {
   for (;;) {

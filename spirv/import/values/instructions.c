@@ -66,12 +66,12 @@ undefined(import *m, const uint32_t *words)
   if (!t)
     return false;
   if (t->form == FORM_VALUE) {
-    import_set(m, words[2], import_zero(m, words[1], 0));
+    import_set(m, words[2], import_undefined(m, words[1], 0));
     return !failed(m);
   }
   uint32_t count = t->leaves, *leaves = import_set_leaves(m, words[2], count);
   for (uint32_t k = 0; leaves && k < count; k++)
-    leaves[k] = import_zero(m, words[1], k);
+    leaves[k] = import_undefined(m, words[1], k);
   return !failed(m);
 }
 
