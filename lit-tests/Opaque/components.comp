@@ -15,7 +15,7 @@
 // CHECK-NEXT: [[X:%[0-9]+]] = opaque Load([[Q]]) : f16
 // CHECK-NEXT: [[R:%[0-9]+]] = opaque AccessChain([[D]], 0i32) : spirv TypePointer(7, type f16)
 // CHECK-NEXT: [[Y:%[0-9]+]] = opaque Load([[R]]) : f16
-// CHECK-NEXT: [[S:%[0-9]+]] = add [[X]], [[Y]]
+// CHECK-NEXT: [[S:%[0-9]+]] = add [[Y]], [[X]]
 // CHECK-NEXT: [[T:%[0-9]+]] = opaque AccessChain([[D]], 0i32) : spirv TypePointer(7, type f16)
 // CHECK-NEXT: opaque Store([[T]], [[S]])
 // CHECK:      opaque AccessChain(%{{[a-z0-9_]+}}[%{{[0-9]+}}], 1i32) : spirv TypePointer(7, type f16)

@@ -9,7 +9,7 @@
 /* Rewrites that rows of an op may need, in bits. */
 enum {
   FORM_COMMUTES = 1,
-  FORM_MIRRORS = 2,
+  FORM_MIRRORS = 2, /* a literal on the left moves to the right */
   FORM_BACKWARD = 4, /* mirrors, and the mirrored comparison is canonical */
   FORM_PLACES = 8    /* reads or permutes lanes */
 };

@@ -1,6 +1,6 @@
 /* Simplification: one sweep, operands first, that does to each row everything that one row allows.
  *
- *   form       the canonical order of its operands, and the vectors that its lanes are read from (canon)
+ *   form       a literal to the right, "less" for "greater", and the vectors that its lanes are read from (canon)
  *   fold       to a literal, if its operands are literals (cf); to the selected arm of a select, a part of a tuple, or a lane of
  *              a vector that was put together
  *   rules      those of pm, until none matches
@@ -43,7 +43,7 @@ typedef struct simplifier {
   const vyre_view *v;
   uint32_t program;
   uint32_t *leader;               /* by visited row, the row that replaces it in the end */
-  uint8_t chances[VYRE_OP__ROOM]; /* by op: form_chances */
+  uint8_t chances[VYRE_OP__ROOM]; /* by op: chances_of */
   uint8_t *access;                /* by load, phases_access_of_load before the sweep */
   uint64_t gets, loads, removed, folded, exchanged, shortened;
   bool has_equals; /* a row has another row as its leader */
@@ -101,11 +101,13 @@ find_row_of_lanes(const simplifier *k, uint32_t row, uint32_t op)
   return op == VYRE_OP_lane && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 ? lanes_scalar(v, v->a[row], v->imm[row]) : 0;
 }
 
-static void
-exchange_operands(simplifier *k, uint32_t row)
+/* Returns form_chances without an order of commuting operands, except that a literal becomes the right one.  Classes are equal in
+ * either order, and AMD's compiler generates other code after an exchange, which is worse as often as better. */
+static uint8_t
+chances_of(const vyre_view *v, uint32_t op)
 {
-  form_exchange(k->ctx, k->module, k->v, row);
-  k->exchanged++;
+  const uint32_t chances = form_chances(v, op);
+  return (uint8_t)(chances & FORM_COMMUTES ? FORM_MIRRORS : chances);
 }
 
 static void
@@ -117,7 +119,8 @@ canonicalize(simplifier *k, uint32_t row, uint32_t op)
   } else if (op == VYRE_OP_shuffle) {
     k->shortened += form_shorten_shuffle(k->ctx, k->module, k->v, k->n.klass, row);
   } else if (form_is_reversed(k->v, row, chances)) {
-    exchange_operands(k, row);
+    form_exchange(k->ctx, k->module, k->v, row);
+    k->exchanged++;
   }
 }
 
@@ -240,16 +243,7 @@ move_operands(simplifier *k, uint32_t row)
   rules_sweep_operands(&k->s, row);
 }
 
-/* Replaces operands by their leaders, and restores the canonical order, which depends on row ids. */
-static void
-replace_by_leaders(simplifier *k, uint32_t row)
-{
-  const vyre_view *v = k->v;
-  move_operands(k, row);
-  if (form_is_reversed(v, row, k->chances[vyre_op_of(v, row)]))
-    exchange_operands(k, row);
-}
-
+/* Replaces the operands of rows by their leaders. */
 static void
 merge_rows(simplifier *k)
 {
@@ -260,7 +254,7 @@ merge_rows(simplifier *k)
     if (leader[row] != row && vyre_op_of(v, row) != VYRE_OP_null)
       remove_row(k, row);
     else if (((leader[a] ^ a) | (leader[b] ^ b) | (leader[c] ^ c)) != 0)
-      replace_by_leaders(k, row);
+      move_operands(k, row);
   }
 }
 
@@ -368,7 +362,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     k.s.forward[row] = k.leader[row] = row;
   k.m.klass = k.n.klass;
   for (uint32_t op = 0; op < v->op_count; op++)
-    k.chances[op] = (uint8_t)form_chances(v, op);
+    k.chances[op] = chances_of(v, op);
   record_load_accesses(&k);
   VYRE_TRY(sweep(&k));
   if (k.has_equals)
