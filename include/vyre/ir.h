@@ -423,25 +423,6 @@ void vyre_module_show_analyses(vyre_module *module, uint32_t analyses);
  * once. */
 void vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison);
 
-/* A state graph outside the module. It owns joins and parts. The caller owns the column `version`, which has an element for each
- * row. */
-typedef struct vyre_state_graph {
-  uint32_t *version;
-  vyre_join *joins;
-  vyre_part *parts;
-  uint32_t join_count, join_capacity, part_count, part_capacity;
-} vyre_state_graph;
-
-/* Frees joins and parts. */
-void vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator);
-
-/* Decides whether a join gets its parts. `row` is the construct or head, `edges` the number of edges that lead there. */
-typedef bool (*vyre_join_filter)(void *user, uint32_t var, uint32_t row, uint32_t edges);
-/* Computes the versions of the `get`s of one program, and the joins that they see. The module is sealed and verified. Reads and
- * writes only the program's rows of the column. */
-VYRE_MUST_USE vyre_status vyre_versions_of_vars(const vyre_module *module, uint32_t program, vyre_join_filter filter, void *user,
-                                                vyre_state_graph *out);
-
 #ifdef __cplusplus
 }
 #endif

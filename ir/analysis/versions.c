@@ -195,9 +195,9 @@ has_version(const vyre_view *v, uint32_t row, uint32_t op)
   return vyre_op_has_version(info) || op == VYRE_OP_store || op == VYRE_OP_copy || (vyre_op_is_atomic(op) && v->a[row] != 0);
 }
 
-/* Finds the versions of the program's rows and the parts of joins. `filter` selects the joins that get parts; NULL selects all. */
+/* Finds the versions of the program's rows and the parts of joins. */
 static void
-find_states(versions *k, uint32_t program, uint32_t end, vyre_join_filter filter, void *user)
+find_states(versions *k, uint32_t program, uint32_t end)
 {
   if (!k->out_of_memory)
     versions_follow_control(k);
@@ -208,13 +208,8 @@ find_states(versions *k, uint32_t program, uint32_t end, vyre_join_filter filter
     if (has_version(k->view, row, op))
       k->out->version[row] = version_of(k, row, op);
   }
-  for (uint32_t i = 0; i < k->asked.count && !k->out_of_memory; i++) {
-    const uint32_t klass = ((const uint32_t *)k->asked.data)[i], row = k->out->joins[first + i].row;
-    if (!filter || filter(user, versions_state(k, klass)->row, row, k->edge_count[row]))
-      find_parts(k, first + i, klass);
-    else
-      k->out->joins[first + i] = (vyre_join){row, k->out->part_count, 0};
-  }
+  for (uint32_t i = 0; i < k->asked.count && !k->out_of_memory; i++)
+    find_parts(k, first + i, ((const uint32_t *)k->asked.data)[i]);
   if (!k->out_of_memory)
     order_joins(k, first, program, end);
 }
@@ -276,20 +271,7 @@ vyre_versions_compute(const vyre_module *module, vyre_state_graph *out)
   for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program]) {
     const uint32_t end = vyre_program_end(v, program);
     versions_find_writes(&k, program, end);
-    find_states(&k, program, end, NULL, NULL);
+    find_states(&k, program, end);
   }
-  return free_memory(&k);
-}
-
-vyre_status
-vyre_versions_of_vars(const vyre_module *module, uint32_t program, vyre_join_filter filter, void *user, vyre_state_graph *out)
-{
-  versions k = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .out = out};
-  const uint32_t end = vyre_program_end(k.view, program);
-  allocate_memory(&k);
-  memset(out->version + program, 0, (end - program) * sizeof(uint32_t));
-  if (!k.out_of_memory)
-    versions_find_sets(&k, program, end);
-  find_states(&k, program, end, filter, user);
   return free_memory(&k);
 }

@@ -6,6 +6,15 @@
 
 #include "vyre/ir.h"
 
+/* A state graph. It owns joins and parts. `version` has an element for each row and belongs to the caller. */
+typedef struct vyre_state_graph {
+  uint32_t *version;
+  vyre_join *joins;
+  vyre_part *parts;
+  uint32_t join_count, join_capacity, part_count, part_capacity;
+} vyre_state_graph;
+
+void vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator); /* frees joins and parts */
 /* Makes room for more joins and parts. Returns false if memory runs out. */
 bool vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *allocator, uint32_t joins, uint32_t parts);
 

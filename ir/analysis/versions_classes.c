@@ -268,27 +268,3 @@ versions_find_writes(versions *k, uint32_t program, uint32_t end)
   if (!k->out_of_memory)
     sort_writes(k);
 }
-
-/* A var is a direct child of the program and precedes its users. */
-void
-versions_find_sets(versions *k, uint32_t program, uint32_t end)
-{
-  const uint32_t control = VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
-  const uint32_t *const ops = k->view->op, *const a = k->view->a;
-  uint32_t *const stops = k->stops, count = 0;
-  k->states.count = k->events.count = 0;
-  for (uint32_t i = 0; i < FIRST_CLASS; i++)
-    add_class(k, 0, GROUP_NONE);
-  for (uint32_t row = program; row < end; row++) {
-    const uint32_t op = VYRE_ROW_OP(ops[row]), flags = vyre_op_infos[op].flags;
-    stops[count] = row;
-    count += (op == VYRE_OP_get) | ((flags & control) != 0);
-    if (op == VYRE_OP_var)
-      k->class_of[row] = add_class(k, row, GROUP_NONE);
-    else if (op == VYRE_OP_set && !k->out_of_memory)
-      note_write(k, row, k->class_of[a[row]]);
-  }
-  k->stop_count = count;
-  if (!k->out_of_memory)
-    sort_writes(k);
-}

@@ -149,9 +149,6 @@ bool versions_is_handle(const versions *k, uint32_t path);
 /* Finds the classes, stops and writes of a program, whose rows end before `end`. */
 void versions_find_writes(versions *k, uint32_t program, uint32_t end);
 
-/* Finds the classes and writes of a program's vars only. Memory accesses and `set`s are not stops then. */
-void versions_find_sets(versions *k, uint32_t program, uint32_t end);
-
 /* Finds the edges of the current program, and the versions of rows that depend on active lanes. */
 void versions_follow_control(versions *k);
 

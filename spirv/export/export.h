@@ -43,24 +43,19 @@ enum {
 /* Number of built-ins, gid to subgroup_lt_mask. */
 enum { VYRE_SPV_PLACES = VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1 };
 
-/* The export's data of a join of the state graph (docs/ir.md): a phi, or a value that needs no phi. */
-typedef struct vyre_spv_join {
-  uint32_t var;  /* the join's var, or 0 if the join has no value */
-  uint32_t id;   /* id of the join's value, or 0 for the var's initial zero */
-  uint32_t same; /* the version that the join always equals, or 0 */
-  uint32_t seen; /* header for which it was last visited */
-} vyre_spv_join;
-
 /* An open construct that jumps can leave. */
 typedef struct vyre_spv_scope {
   uint32_t row;
   uint32_t kind;                          /* VYRE_SPV_LOOP or VYRE_SPV_SWITCH */
   uint32_t merge, next;                   /* labels; next: a loop's continue target */
   uint32_t known;                         /* smaller ids dominate all jumps out of it; 0: all ids so far do */
+  size_t changes;                         /* of the values of vars, before it */
   vyre_spv_words merge_edges, next_edges; /* edges to `merge` and to `next` */
 } vyre_spv_scope;
 
 enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
+
+#define VYRE_SPV_ENDS 0x80000000u /* of an event: the end of the construct or region */
 
 /* Kinds of interned results.  A comment lists the words of the key, and after `id:` the interned number if it is not an id. */
 enum {
@@ -165,15 +160,17 @@ typedef struct vyre_spv {
   uint32_t continuing;    /* number of enclosing continuing regions */
   uint32_t nesting;       /* number of enclosing regions */
   uint32_t nests;         /* number of constructs in the program, from the survey */
-  vyre_state_graph graph; /* of the program's vars; `version` has an element for each row of the module */
-  vyre_spv_join *joins;   /* by join of the graph */
-  vyre_spv_words carried; /* ids that edges bring to the joins after a construct, or 0 for zero */
-  uint32_t carry;         /* index in `carried` of the next edge's values; 0 if the parts of the joins give them */
-  uint64_t phi_words;     /* upper bound for all joins */
+  uint32_t loops;         /* number of loops among them */
+  vyre_spv_words vars;    /* rows of the vars that are values */
+  vyre_spv_words events;  /* from the survey: rows, and with VYRE_SPV_ENDS the ends of constructs and regions (live.c) */
+  uint32_t open;          /* the innermost construct, region or program around the last event */
+  vyre_spv_words joins;   /* from live.c: row of a construct or region, number of vars, vars */
+  vyre_spv_words changes; /* pairs: var, its value before a change */
+  vyre_spv_words carried; /* ids that edges bring to joins, or 0 for zero */
+  uint32_t carry;         /* index in `carried` of the next edge's values; 0 if it brings the current values */
   vyre_spv_words crossed; /* from the survey, pairs: a construct, and the target of a leave that crosses it */
   /* pairs: a target of leaves that continue after the construct being closed, and the index of their values */
   vyre_spv_words leaving;
-  bool has_vars;
   bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */
   vyre_spv_words places; /* rows of built-ins of which lanes are used */
   vyre_spv_scope *scopes;

@@ -1,8 +1,7 @@
 /* Writes structured control flow.
  *
- * Regions are written in order.  Each merge block, continue target and case has a list of the edges to it.  The joins of the state
- * graph give the values of vars there, and become phis (phis.c).  The phis of a loop's header get their second value when the back
- * edge is written.
+ * Regions are written in order.  Each merge block, continue target and case has a list of the edges to it, which bring the values
+ * of vars (phis.c).  The phis of a loop's header get their second value when the back edge is written.
  *
  * In SPIR-V, a jump may only leave to the innermost loop (its merge block or continue target), or to the innermost switch inside
  * that loop.  A `block` becomes a switch with only a default.  A `leave` of an outer construct goes to the merge block of the
@@ -17,18 +16,30 @@
 
 /* ---- jumps out of constructs ---- */
 
+/* Adds an edge from the current block to the end of a construct, or to a region.  It brings the current values or, after a tail,
+ * the values at `carry`. */
+static void
+add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to)
+{
+  const size_t changes = s->changes.count;
+  const uint32_t after = s->carry ? to : vyre_spv_run_tails(s, to);
+  vyre_spv_add_edge(s, edges, after, s->block, s->carry ? s->carry : vyre_spv_values_at(s, after));
+  vyre_spv_restore(s, changes);
+  s->carry = 0;
+}
+
 /* Ends the current block with a branch, and records its edge. */
 static void
-jump(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t label)
+jump(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t label)
 {
-  vyre_spv_add_edge(s, edges, to, from, s->block);
+  add_edge(s, edges, to);
   vyre_spv_branch(s, label);
   s->dead = true;
 }
 
-/* Writes a leave from the row `from`, or from a merge block if `from` is 0, with the values at `carry`. */
+/* Writes a leave, with the current values or those at `carry`. */
 static void
-write_leave(vyre_spv *s, uint32_t target, uint32_t from)
+write_leave(vyre_spv *s, uint32_t target)
 {
   vyre_spv_scope *loop = NULL, *selection = NULL, *scope = NULL;
   bool found = false;
@@ -46,7 +57,7 @@ write_leave(vyre_spv *s, uint32_t target, uint32_t from)
   }
   /* A jump in a switch inside a loop may leave to the loop's end. */
   vyre_spv_scope *first = loop ? loop : selection ? selection : scope;
-  jump(s, &first->merge_edges, target, from, first->merge);
+  jump(s, &first->merge_edges, target, first->merge);
 }
 
 /* Lists in `leaving` the targets of the edges to the construct's merge block that continue outwards, each with a 0 as the index of
@@ -83,6 +94,7 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
   const uint32_t row = scope->row, known = scope->known ? scope->known : s->next_id, target = vyre_spv_after_tail(s, row);
   vyre_spv_label(s, scope->merge);
   s->depth--;
+  vyre_spv_restore(s, scope->changes);
   s->dead = edges->count == 0;
   if (s->dead) {
     vyre_spv_unreachable(s);
@@ -92,9 +104,9 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
   const size_t tests = stays ? s->leaving.count : s->leaving.count - 2;
   uint32_t after_tail = 0;
   for (size_t i = 0; i < s->leaving.count && !vyre_spv_failed(s); i += 2)
-    s->leaving.data[i + 1] = vyre_spv_collect_joins(s, &(vyre_spv_merge){edges, known, s->leaving.data[i], 0});
+    s->leaving.data[i + 1] = vyre_spv_collect_joins(s, edges, known, s->leaving.data[i]);
   if (stays && target)
-    after_tail = vyre_spv_collect_joins(s, &(vyre_spv_merge){edges, known, target, scope->row});
+    after_tail = vyre_spv_collect_joins(s, edges, known, target);
   else if (stays)
     vyre_spv_merge_joins(s, edges, known, scope->row);
   s->scratch.count = 0;
@@ -108,7 +120,7 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
       vyre_spv_label(s, leaving);
     }
     s->carry = s->leaving.data[i + 1];
-    write_leave(s, s->leaving.data[i], 0);
+    write_leave(s, s->leaving.data[i]);
     if (staying)
       vyre_spv_label(s, staying);
     s->dead = !staying;
@@ -120,19 +132,31 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
 
 /* ---- constructs ---- */
 
+/* An `if` while it is written. */
+typedef struct written_if {
+  uint32_t row, head, merge; /* head and merge: labels */
+  uint32_t silent;           /* the index in `carried` of the values that the arm without a block brings */
+  size_t changes;            /* before the arms */
+  vyre_spv_words edges;
+} written_if;
+
 /* Writes an arm of an `if`: a block with its region or, if its label is the merge block's, only an edge from the head. */
 static void
-write_arm(vyre_spv *s, uint32_t region, uint32_t label, uint32_t merge, uint32_t head, vyre_spv_words *edges)
+write_arm(vyre_spv *s, written_if *w, uint32_t region, uint32_t label)
 {
-  if (label == merge) {
-    vyre_spv_add_edge(s, edges, s->parent[region], region, head);
-    return;
+  const size_t before = w->edges.count;
+  if (label == w->merge) {
+    vyre_spv_add_edge(s, &w->edges, w->row, w->head, w->silent);
+  } else {
+    vyre_spv_label(s, label);
+    vyre_spv_region(s, region);
+    if (!s->dead)
+      jump(s, &w->edges, w->row, w->merge);
+    s->dead = false;
+    vyre_spv_restore(s, w->changes);
   }
-  vyre_spv_label(s, label);
-  vyre_spv_region(s, region);
-  if (!s->dead)
-    jump(s, edges, s->parent[region], region, merge);
-  s->dead = false;
+  if (w->edges.count > before)
+    vyre_spv_use_condition(s, w->row, w->edges.data[before + EDGE_VALUES], region == s->first[w->row]);
 }
 
 /* Returns the innermost loop. */
@@ -157,9 +181,9 @@ write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t 
   vyre_spv_begin_branches(s);
   const uint32_t target = op == VYRE_OP_break ? loop->merge : loop->next, on = s->next_id++;
   if (op == VYRE_OP_break)
-    vyre_spv_add_edge(s, &loop->merge_edges, loop->row, row, s->block);
+    add_edge(s, &loop->merge_edges, loop->row);
   else
-    vyre_spv_add_edge(s, &loop->next_edges, s->last[loop->row], row, s->block);
+    add_edge(s, &loop->next_edges, s->last[loop->row]);
   vyre_spv_branch_conditional(s, condition, arm == then ? target : on, arm == then ? on : target);
   vyre_spv_label(s, on);
   return true;
@@ -194,21 +218,26 @@ write_if(vyre_spv *s, uint32_t row)
     return;
   vyre_spv_begin_branches(s);
   const bool skips = vyre_spv_is_silent(s, s->first[otherwise]), jumps = !skips && vyre_spv_is_silent(s, s->first[then]);
+  uint32_t list[2 * EDGE_WORDS];
+  written_if w = {.row = row, .changes = s->changes.count, .edges = {list, 0, 2 * EDGE_WORDS}};
   s->is_silent = skips || jumps;
-  if (s->is_silent)
+  if (s->is_silent) {
     vyre_spv_region(s, skips ? otherwise : then);
+    w.silent = vyre_spv_values_at(s, row);
+    vyre_spv_restore(s, w.changes);
+  }
   s->is_silent = false;
   /* AMD's compiler generates one more instruction for an empty first arm. */
   const uint32_t branch =
       jumps ? vyre_spv_op1(s, SpvOpLogicalNot, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)), condition) : condition;
-  const uint32_t head = s->block, merge = s->next_id++, yes = jumps ? merge : s->next_id++, no = skips ? merge : s->next_id++;
-  vyre_spv_selection_merge(s, merge, s->imm[row]);
+  w.head = s->block;
+  w.merge = s->next_id++;
+  const uint32_t yes = jumps ? w.merge : s->next_id++, no = skips ? w.merge : s->next_id++;
+  vyre_spv_selection_merge(s, w.merge, s->imm[row]);
   vyre_spv_branch_conditional(s, branch, jumps ? no : yes, jumps ? yes : no);
-  uint32_t list[2 * EDGE_WORDS];
-  vyre_spv_words edges = {list, 0, 2 * EDGE_WORDS};
-  write_arm(s, then, yes, merge, head, &edges);
-  write_arm(s, otherwise, no, merge, head, &edges);
-  begin_block(s, &edges, merge, row);
+  write_arm(s, &w, then, yes);
+  write_arm(s, &w, otherwise, no);
+  begin_block(s, &w.edges, w.merge, row);
   if (s->dead)
     vyre_spv_unreachable(s);
   else if (s->has_values && (skips || jumps))
@@ -251,17 +280,17 @@ write_for(vyre_spv *s, uint32_t row)
   vyre_spv_begin_branches(s);
   loop_merge(s, scope);
   vyre_spv_branch_conditional(s, inside, body, scope->merge);
-  vyre_spv_add_edge(s, &scope->merge_edges, row, row, head);
+  add_edge(s, &scope->merge_edges, row);
   vyre_spv_label(s, body);
   s->id[body_row - s->base] = index;
   vyre_spv_name(s, body_row, index);
   vyre_spv_region(s, body_row);
   scope = &s->scopes[depth];
   if (!s->dead)
-    jump(s, &scope->next_edges, body_row, body_row, scope->next);
+    jump(s, &scope->next_edges, body_row, scope->next);
   const bool live = scope->next_edges.count != 0;
   vyre_spv_label(s, scope->next);
-  const uint32_t around = live ? vyre_spv_collect_joins(s, &(vyre_spv_merge){&scope->next_edges, 0, body_row, 0}) : 0;
+  const uint32_t around = live ? vyre_spv_collect_joins(s, &scope->next_edges, 0, body_row) : 0;
   if (vyre_spv_failed(s))
     return;
   const uint32_t advanced = live ? vyre_spv_op2(s, SpvOpIAdd, type_id, index, step) : index;
@@ -274,11 +303,12 @@ write_for(vyre_spv *s, uint32_t row)
   close_scope(s, scope);
 }
 
-/* Writes the continuing region and the back edge. */
+/* Writes the continuing region and the back edge.  `changes`: at the start of the body. */
 static void
-write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, size_t phis)
+write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, size_t phis, size_t changes)
 {
   vyre_spv_scope *scope = &s->scopes[depth];
+  vyre_spv_restore(s, changes);
   begin_block(s, &scope->next_edges, scope->next, region);
   bool live = !s->dead;
   s->breakif = 0;
@@ -296,9 +326,10 @@ write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, si
     s->code.count--;
     live = false;
   }
-  vyre_spv_patch_phis(s, s->first[scope->row], phis, 0, live);
+  const uint32_t body = s->first[scope->row];
+  vyre_spv_patch_phis(s, body, phis, live ? vyre_spv_values_at(s, body) : 0, live);
   if (live && s->breakif) {
-    vyre_spv_add_edge(s, &scope->merge_edges, scope->row, s->breakif, s->block);
+    add_edge(s, &scope->merge_edges, scope->row);
     vyre_spv_branch_conditional(s, vyre_spv_value(s, s->a[s->breakif]), scope->merge, head);
   } else {
     vyre_spv_branch(s, head);
@@ -316,7 +347,7 @@ write_loop(vyre_spv *s, uint32_t row)
   const uint32_t depth = s->depth - 1, before = s->block, head = s->next_id++, body = s->next_id++;
   vyre_spv_branch(s, head);
   vyre_spv_label(s, head);
-  const size_t phis = vyre_spv_header_phis(s, body_row, before);
+  const size_t phis = vyre_spv_header_phis(s, body_row, before), changes = s->changes.count;
   vyre_spv_debug_joins(s, body_row);
   loop_merge(s, scope);
   vyre_spv_branch(s, body);
@@ -324,8 +355,8 @@ write_loop(vyre_spv *s, uint32_t row)
   vyre_spv_region(s, body_row);
   scope = &s->scopes[depth];
   if (!s->dead)
-    jump(s, &scope->next_edges, continuing, body_row, scope->next);
-  write_continuing(s, depth, continuing, head, phis);
+    jump(s, &scope->next_edges, continuing, scope->next);
+  write_continuing(s, depth, continuing, head, phis, changes);
   if (!vyre_spv_failed(s))
     close_scope(s, &s->scopes[depth]);
 }
@@ -366,16 +397,17 @@ write_cases(vyre_spv *s, uint32_t row, uint32_t depth, uint32_t head, uint32_t f
   uint32_t label = first_label;
   for (uint32_t region = s->first[row]; region && !vyre_spv_failed(s); region = s->next[region], label++) {
     vyre_spv_scope *scope = &s->scopes[depth];
-    vyre_spv_add_edge(s, &scope->next_edges, region, row, head);
+    vyre_spv_restore(s, scope->changes);
+    vyre_spv_add_edge(s, &scope->next_edges, region, head, vyre_spv_values_at(s, region));
     begin_block(s, &scope->next_edges, label, region);
     scope->next_edges.count = 0;
     s->fell = false;
     vyre_spv_region(s, region);
     scope = &s->scopes[depth];
     if (s->fell && s->next[region])
-      jump(s, &scope->next_edges, s->next[region], s->last[region], label + 1);
+      jump(s, &scope->next_edges, s->next[region], label + 1);
     else if (!s->dead)
-      jump(s, &scope->merge_edges, row, region, scope->merge);
+      jump(s, &scope->merge_edges, row, scope->merge);
     s->fell = false;
   }
 }
@@ -406,7 +438,7 @@ write_switch(vyre_spv *s, uint32_t row)
   vyre_spv_long_instruction(s, &s->code, SpvOpSwitch, s->scratch.data + start, s->scratch.count - start);
   s->scratch.count = start;
   if (!otherwise)
-    vyre_spv_add_edge(s, &scope->merge_edges, row, row, head);
+    add_edge(s, &scope->merge_edges, row);
   write_cases(s, row, depth, head, first_label);
   if (!vyre_spv_failed(s))
     close_scope(s, &s->scopes[depth]);
@@ -421,7 +453,7 @@ write_block(vyre_spv *s, uint32_t row)
     vyre_spv_words edges = {list, 0, EDGE_WORDS};
     vyre_spv_region(s, region);
     if (!s->dead) {
-      vyre_spv_add_edge(s, &edges, row, region, s->block);
+      add_edge(s, &edges, row);
       vyre_spv_merge_joins(s, &edges, 0, row);
     }
     return;
@@ -438,22 +470,22 @@ write_block(vyre_spv *s, uint32_t row)
   vyre_spv_region(s, region);
   scope = &s->scopes[depth];
   if (!s->dead)
-    jump(s, &scope->merge_edges, row, region, scope->merge);
+    jump(s, &scope->merge_edges, row, scope->merge);
   if (!vyre_spv_failed(s))
     close_scope(s, scope);
 }
 
 /* Writes a break or continue of the innermost loop. */
 static void
-write_loop_jump(vyre_spv *s, uint32_t row, bool is_break)
+write_loop_jump(vyre_spv *s, bool is_break)
 {
   vyre_spv_scope *scope = loop_around(s);
   if (!scope)
     vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
   else if (is_break)
-    jump(s, &scope->merge_edges, scope->row, row, scope->merge);
+    jump(s, &scope->merge_edges, scope->row, scope->merge);
   else
-    jump(s, &scope->next_edges, s->last[scope->row], row, scope->next);
+    jump(s, &scope->next_edges, s->last[scope->row], scope->next);
 }
 
 /* ---- rows ---- */
@@ -485,6 +517,8 @@ write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
   case VYRE_OP_set:
     if (vyre_spv_is_in_memory(s, row))
       vyre_spv_demoted_set(s, row);
+    else
+      vyre_spv_set(s, row);
     return;
   case VYRE_OP_if:
     write_if(s, row);
@@ -503,10 +537,10 @@ write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
     return;
   case VYRE_OP_break:
   case VYRE_OP_continue:
-    write_loop_jump(s, row, op == VYRE_OP_break);
+    write_loop_jump(s, op == VYRE_OP_break);
     return;
   case VYRE_OP_leave:
-    write_leave(s, s->a[row], row);
+    write_leave(s, s->a[row]);
     return;
   case VYRE_OP_fallthrough:
     s->fell = true;

@@ -24,11 +24,8 @@ void vyre_spv_unreachable(vyre_spv *s);
 /* ---- demote.c ---- */
 
 enum { VYRE_SPV_PHI_WORDS = 3, VYRE_SPV_EDGE_WORDS = 2, VYRE_SPV_GET_WORDS = 4, VYRE_SPV_SET_WORDS = 3 };
-/* A vyre_join_filter.  Adds the words of the phi that the join may become to a count.  Returns false for a var whose phis have too
- * many words. */
-bool vyre_spv_count_join(void *writer, uint32_t var, uint32_t row, uint32_t edges);
-/* After the count: marks the vars whose phis have too many words, and clears all other data of the program's rows.  Returns false
- * if there are no such vars. */
+/* After vyre_spv_find_joins: marks the vars whose phis have too many words, and clears all other data of the program's rows.
+ * Returns false if there are no such vars. */
 bool vyre_spv_demote(vyre_spv *s);
 void vyre_spv_clear_program(vyre_spv *s); /* clears the data by row (module.c) */
 void vyre_spv_demoted_get(vyre_spv *s, uint32_t row);
@@ -48,14 +45,27 @@ vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
   return s->use[construct - s->base] & VYRE_SPV_HAS_TAIL ? s->parent[s->parent[construct]] : 0;
 }
 
+/* Returns the construct whose end an edge to the end of `construct` reaches: the construct itself, or the one after its tails. Then
+ * the vars have the values after the tails; the caller restores them. */
+uint32_t vyre_spv_run_tails(vyre_spv *s, uint32_t construct);
+
+/* ---- live.c ---- */
+
+/* For the survey: lists the row as an event. */
+void vyre_spv_event(vyre_spv *s, uint32_t row);
+/* After the survey: lists in `joins` the vars that may need phis, as (row, count, vars...) by construct or region.  `id` of a var
+ * is its index in `vars`. */
+void vyre_spv_find_joins(vyre_spv *s);
+
 /* ---- phis.c ---- */
 
-/* Finds the joins that need phis.  The graph is complete, and the vars that become variables are known. */
-void vyre_spv_find_phis(vyre_spv *s);
+void vyre_spv_begin_vars(vyre_spv *s); /* gives the vars their initial values, and the constructs and regions their joins */
+void vyre_spv_restore(vyre_spv *s, size_t changes); /* restores the values that the vars had when `changes` had that count */
 void vyre_spv_get(vyre_spv *s, uint32_t row);
-uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row);  /* returns the id of the value that a `set` gives its var */
+void vyre_spv_set(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row);  /* after a `set`: returns the id of the value that it gives its var */
 void vyre_spv_debug_joins(vyre_spv *s, uint32_t row); /* writes the debug values of the joins at `row`, after all its phis */
-/* After an `if` whose arm was written without debug values: marks the values of the arm's sets without a phi as undefined. */
+/* After an `if` whose arm was written without debug values: marks the values of the arm's sets without a join as undefined. */
 void vyre_spv_debug_lost_sets(vyre_spv *s, uint32_t row, uint32_t arm);
 
 /* Opens a construct that jumps can leave.  Returns NULL if out of memory.  The pointer is valid until the next call. */
@@ -65,29 +75,26 @@ void vyre_spv_begin_branches(vyre_spv *s);
 
 /* An edge to a block, in a list:
  *
- *   - EDGE_TO: the construct, or the region that begins with joins, to which the edge belongs;
- *   - EDGE_FROM: its row in the graph;
+ *   - EDGE_TO: the construct whose end it reaches, or the region;
  *   - EDGE_BLOCK: the block from which it comes;
- *   - EDGE_VALUES: the index in `carried` of its values, or 0 if the parts of the joins give them. */
-enum { EDGE_TO, EDGE_FROM, EDGE_BLOCK, EDGE_VALUES, EDGE_WORDS };
-void vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t block);
+ *   - EDGE_VALUES: the index in `carried` of the values that it brings to the joins of EDGE_TO. */
+enum { EDGE_TO, EDGE_BLOCK, EDGE_VALUES, EDGE_WORDS };
+void vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t block, uint32_t values);
+/* Returns the index in `carried` of the current values of the joins of a construct or region. */
+uint32_t vyre_spv_values_at(vyre_spv *s, uint32_t row);
+/* Replaces, in the values that an arm of an `if` brings, the literal that the condition has there by the condition (write_if). */
+void vyre_spv_use_condition(vyre_spv *s, uint32_t row, uint32_t values, bool holds);
 
-/* The joins of `to` in a block: they merge the edges to `to`, or to `through`, a construct with a tail. */
-typedef struct vyre_spv_merge {
-  const vyre_spv_words *edges;
-  uint32_t known; /* smaller ids dominate all of the edges */
-  uint32_t to, through;
-} vyre_spv_merge;
-/* Writes the phis that the joins need at the block's start, for an edge from the block to the joins.  Returns the index of the
- * joins' values in `carried`. */
-uint32_t vyre_spv_collect_joins(vyre_spv *s, const vyre_spv_merge *merge);
-/* Writes the phis of the joins of `row` at the current block, and sets the joins' ids. */
+/* Writes the phis that the joins of `to` need in the block of the edges, for an edge from the block to `to`.  Returns the index of
+ * the joins' values in `carried`.  Ids smaller than `known` dominate all of the edges. */
+uint32_t vyre_spv_collect_joins(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t to);
+/* Writes the phis of the joins of `row` at the current block, and makes them the values of the vars. */
 void vyre_spv_merge_joins(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row);
 /* Returns the id of a bool phi: whether the executed edge leads to the target. */
 uint32_t vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target);
 
 /* Begins the phis of a loop's header, and returns their word in `code`.  vyre_spv_patch_phis adds the back edge from the current
- * block, with the values at index `values` or from the parts of the joins.  If not `live`, the back edge is never executed. */
+ * block, with the values at index `values`.  If not `live`, the back edge is never executed. */
 size_t vyre_spv_header_phis(vyre_spv *s, uint32_t body, uint32_t before);
 void vyre_spv_patch_phis(vyre_spv *s, uint32_t body, size_t start, uint32_t values, bool live);
 

@@ -1,10 +1,10 @@
 /* Vars that become function variables, with loads and stores, because their phis would be far longer.
  *
  * A var set in one case of a switch of n cases needs a phi of n values after it.  So n such vars need n * n values, but only n
- * stores. Merge blocks of nested constructs and breaks of a loop have the same effect.  The words of the phis that joins may need
- * are counted while the state graph is built.  If they are at most FREE_WORDS, or ROW_WORDS per row of the program, all vars are
- * values, as in nearly all programs.  Otherwise a var becomes a variable if its phis have more than VAR_TIMES the words of the
- * variable, its loads and its stores.  The parts of its joins are not computed.  The remaining words are linear in the rows.
+ * stores. Merge blocks of nested constructs and breaks of a loop have the same effect.  In nearly all programs, all vars are values:
+ * the words of the phis that joins may need are at most FREE_WORDS, or ROW_WORDS per row of the program.  Otherwise a var becomes a
+ * variable if its phis have more than VAR_TIMES the words of the variable, its loads and its stores.  The remaining words are
+ * linear in the rows.
  *
  * Each join counts as a phi of two words per edge to its block.  A loop's header has one more phi, and a join after the target of
  * leaves that cross constructs has one in the merge block of each of those.
@@ -15,6 +15,8 @@
 #include "spirv/export/control/control.h"
 
 #include "vyre/view.h"
+
+#include <string.h>
 
 enum { FREE_WORDS = 65536, ROW_WORDS = 8, VAR_TIMES = 4, MOST_PHI_WORDS = 0xffff, HEADER_PHI_WORDS = 7, VARIABLE_WORDS = 5 };
 
@@ -34,39 +36,49 @@ may_be_variable(const vyre_spv *s, uint32_t var)
   return kind != VYRE_OPAQUE && (!capability || any || vyre_spv_declares(s, capability));
 }
 
-/* Returns whether the var's phis have more words than the var as a variable, if all phis together are over the limit. */
+/* Returns whether the var's phis have too many words, if those of all vars are over the limit. */
 static bool
-is_too_long(const vyre_spv *s, uint32_t var)
+is_too_long(const vyre_spv *s, uint32_t var, uint64_t words, bool is_over)
 {
-  const uint32_t words = s->id[var - s->base];
-  if (words < UINT32_MAX && (s->phi_words <= word_budget(s) || words / VAR_TIMES <= s->aux[var - s->base] + VARIABLE_WORDS))
-    return false;
-  return may_be_variable(s, var);
+  const bool is_long = words == UINT64_MAX || (is_over && words / VAR_TIMES > s->aux[var - s->base] + VARIABLE_WORDS);
+  return is_long && may_be_variable(s, var);
 }
 
-bool
-vyre_spv_count_join(void *writer, uint32_t var, uint32_t row, uint32_t edges)
+/* Adds the words of phis to the sums of their vars, for all joins.  Returns the sum. */
+static uint64_t
+count_words(const vyre_spv *s, uint64_t *sums)
 {
-  vyre_spv *const s = writer;
-  const uint64_t own = VYRE_SPV_PHI_WORDS + (uint64_t)edges * VYRE_SPV_EDGE_WORDS;
-  const uint64_t words = own + s->id[row - s->base] + (vyre_row_is_loop(s->view, s->parent[row]) ? HEADER_PHI_WORDS : 0);
-  uint32_t *const sum = &s->id[var - s->base];
-  s->phi_words += words;
-  *sum = own <= MOST_PHI_WORDS && words + *sum < UINT32_MAX ? (uint32_t)words + *sum : UINT32_MAX;
-  return !is_too_long(s, var);
+  const uint32_t *const joins = s->joins.data;
+  uint64_t all = 0;
+  for (size_t at = 1; at < s->joins.count; at += 2 + joins[at + 1]) {
+    const uint32_t row = joins[at];
+    const bool is_case = vyre_spv_opcode(s, row) == VYRE_OP_case, is_loop = vyre_row_is_loop(s->view, s->parent[row]);
+    const uint64_t edges = is_case ? 2 * VYRE_SPV_EDGE_WORDS : s->aux[(is_loop ? s->parent[row] : row) - s->base];
+    const uint64_t own = VYRE_SPV_PHI_WORDS + edges, words = is_case   ? own
+                                                             : is_loop ? own + HEADER_PHI_WORDS
+                                                                       : own + s->id[row - s->base];
+    for (uint32_t k = 0; k < joins[at + 1]; k++) {
+      uint64_t *const sum = &sums[s->id[joins[at + 2 + k] - s->base]];
+      *sum = own <= MOST_PHI_WORDS && *sum != UINT64_MAX ? *sum + words : UINT64_MAX;
+    }
+    all += joins[at + 1] * words;
+  }
+  return all;
 }
 
 bool
 vyre_spv_demote(vyre_spv *s)
 {
+  const uint32_t count = (uint32_t)s->vars.count;
+  uint64_t *const sums = vyre_spv_memory(s, count * sizeof *sums);
+  if (!sums)
+    return false;
+  memset(sums, 0, count * sizeof *sums);
+  const bool is_over = count_words(s, sums) > word_budget(s);
   s->scratch.count = 0;
-  for (uint32_t row = s->first[s->program]; row; row = s->next[row]) {
-    if (vyre_spv_opcode(s, row) != VYRE_OP_var)
-      continue;
-    if (is_too_long(s, row))
-      vyre_spv_push(s, &s->scratch, row);
-    s->id[row - s->base] = 0;
-  }
+  for (uint32_t i = 0; i < count; i++)
+    if (is_too_long(s, s->vars.data[i], sums[i], is_over))
+      vyre_spv_push(s, &s->scratch, s->vars.data[i]);
   if (s->scratch.count == 0 || vyre_spv_failed(s))
     return false;
   vyre_spv_clear_program(s);

@@ -10,10 +10,10 @@
  *  }
  *
  * A construct's tail is the rest of its region, if that has only gets, sets and constants and ends where the leave's target ends.
- * A tail writes no instruction.  So all values after the target are known in the construct's merge block, to which all edges lead,
- * including those of the leave (phis.c).  Early returns of inlined functions have this form.
+ * A tail writes no instruction.  So each edge to the end of the construct brings the values after the tail, as the edge of the
+ * leave does.  Early returns of inlined functions have this form.
  *
- * Cost: rows of the tail, at most MOST_ROWS, for each such leave.
+ * Cost: rows of the tail, at most MOST_ROWS, for each edge.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
@@ -46,4 +46,18 @@ vyre_spv_claim_tail(vyre_spv *s, uint32_t construct, uint32_t target)
     return false;
   s->use[construct - s->base] |= VYRE_SPV_HAS_TAIL;
   return true;
+}
+
+uint32_t
+vyre_spv_run_tails(vyre_spv *s, uint32_t construct)
+{
+  for (; s->use[construct - s->base] & VYRE_SPV_HAS_TAIL; construct = s->parent[s->parent[construct]])
+    for (uint32_t row = s->next[construct]; row && !vyre_spv_failed(s); row = s->next[row])
+      if (vyre_spv_opcode(s, row) == VYRE_OP_get)
+        vyre_spv_get(s, row);
+      else if (vyre_spv_opcode(s, row) == VYRE_OP_set)
+        vyre_spv_set(s, row);
+      else if (!s->id[row - s->base])
+        vyre_spv_row(s, row);
+  return construct;
 }

@@ -177,7 +177,7 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->depth = s->nesting = s->carry = 0;
   s->dead = s->fell = s->specialized = false;
   s->continuing = s->breakif = 0;
-  s->carried.count = 0;
+  s->carried.count = s->changes.count = 0;
   vyre_spv_push(s, &s->carried, 0); /* index 0 means none */
 }
 
@@ -344,7 +344,6 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   vyre_status status = s.status;
   if (!status)
     status = put_together(&s, from, out);
-  vyre_state_graph_free(&s.graph, s.allocator);
   vyre_spv_free(&s);
   return status;
 }

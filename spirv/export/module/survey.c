@@ -1,19 +1,20 @@
-/* Surveys a program before it is written: finds how rows are used, in one pass over its rows, and then builds the state graph of
- * its vars.
+/* Surveys a program before it is written: finds how rows are used, in one pass over its rows, and lists the events for live.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/control/control.h"
 
 #include "vyre/view.h"
 
-/* Counts the words of the var's gets and sets if it becomes a variable. */
+/* Lists a get or set of a value as an event, and counts the words of the var's gets and sets if it becomes a variable. */
 static void
 survey_var(vyre_spv *s, uint32_t row, uint32_t words)
 {
   const uint32_t var = s->a[row];
-  if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var)
+  if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var) {
     s->aux[var - s->base] += words;
-  else
+    if (!vyre_spv_is_in_memory(s, row))
+      vyre_spv_event(s, row);
+  } else
     vyre_spv_fail(s, "a %s of row %u, which is not a var\nFix: verify the module before writing it",
                   vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
 }
@@ -182,6 +183,7 @@ enum {
   BREAK,
   NEST,
   REGION,
+  EVENT,
   POINTER_A,
   POINTERS_AB,
   MATRIX_A,
@@ -199,12 +201,17 @@ static const uint8_t surveys[VYRE_OP__COUNT] = {
     [VYRE_OP_leave] = LEAVE,
     [VYRE_OP_break] = BREAK,
     [VYRE_OP_continue] = BREAK,
+    [VYRE_OP_return] = EVENT,
+    [VYRE_OP_trap] = EVENT,
+    [VYRE_OP_fallthrough] = EVENT,
+    [VYRE_OP_breakif] = EVENT,
     [VYRE_OP_if] = NEST,
     [VYRE_OP_for] = NEST,
     [VYRE_OP_loop] = NEST,
     [VYRE_OP_switch] = NEST,
     [VYRE_OP_block] = NEST,
     [VYRE_OP_region] = REGION,
+    [VYRE_OP_body] = EVENT,
     [VYRE_OP_case] = REGION,
     [VYRE_OP_load] = POINTER_A,
     [VYRE_OP_store] = POINTER_A,
@@ -238,13 +245,22 @@ static const bool accepts_either_sign[VYRE_OP__COUNT] = {
     [VYRE_OP_region] = true, [VYRE_OP_load] = true, [VYRE_OP_at] = true,
 };
 
+/* Programs without vars need no events.  Vars are declared before the first event. */
+static void
+survey_event(vyre_spv *s, uint32_t row)
+{
+  if (s->vars.count)
+    vyre_spv_event(s, row);
+}
+
 static void
 survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
 {
   s->row = row;
   switch (survey) {
   case VAR:
-    s->has_vars = true;
+    if (!(s->use[row - s->base] & VYRE_SPV_IN_MEMORY))
+      vyre_spv_push(s, &s->vars, row);
     break;
   case GET:
     survey_var(s, row, VYRE_SPV_GET_WORDS);
@@ -254,15 +270,23 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
     break;
   case LEAVE:
     survey_leave(s, row);
+    survey_event(s, row);
     break;
   case BREAK:
     survey_break(s, row);
+    survey_event(s, row);
     break;
   case NEST:
     s->nests++;
+    s->loops += vyre_row_is_loop(s->view, row);
+    survey_event(s, row);
     break;
   case REGION:
     survey_edge(s, s->parent[row]);
+    survey_event(s, row);
+    break;
+  case EVENT:
+    survey_event(s, row);
     break;
   case POINTERS_AB:
     use_pointer(s, s->b[row]);
@@ -299,8 +323,9 @@ static void
 survey_rows(vyre_spv *s)
 {
   const uint32_t *const op = s->op, end = s->end;
-  s->crossed.count = s->places.count = 0;
-  s->nests = 0;
+  s->crossed.count = s->places.count = s->vars.count = s->events.count = s->joins.count = 0;
+  s->nests = s->loops = 0;
+  s->open = s->program;
   for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
     const uint32_t code = VYRE_ROW_OP(op[row]), survey = surveys[code];
     if (s->resigned && !accepts_either_sign[code] && !is_converted(s, row))
@@ -312,29 +337,17 @@ survey_rows(vyre_spv *s)
   survey_places(s);
 }
 
-/* Builds the state graph of the program's vars. */
-static void
-survey_vars(vyre_spv *s)
-{
-  s->graph.join_count = 0;
-  s->phi_words = 0;
-  if (!s->graph.version)
-    s->graph.version = vyre_spv_memory(s, s->view->rows * sizeof(uint32_t));
-  if (!vyre_spv_failed(s))
-    s->status = vyre_versions_of_vars(s->module, s->program, vyre_spv_count_join, s, &s->graph);
-  s->failed |= s->status != VYRE_OK;
-  if (!vyre_spv_failed(s) && vyre_spv_demote(s))
-    survey_rows(s);
-  if (!vyre_spv_failed(s))
-    vyre_spv_find_phis(s);
-}
-
 void
 vyre_spv_survey(vyre_spv *s)
 {
-  s->has_vars = false;
   survey_rows(s);
-  s->graph.join_count = 0;
-  if (s->has_vars && !vyre_spv_failed(s))
-    survey_vars(s);
+  if (s->vars.count && !vyre_spv_failed(s))
+    vyre_spv_find_joins(s);
+  if (s->vars.count && !vyre_spv_failed(s) && vyre_spv_demote(s)) {
+    survey_rows(s);
+    if (s->vars.count && !vyre_spv_failed(s))
+      vyre_spv_find_joins(s);
+  }
+  if (s->vars.count && !vyre_spv_failed(s))
+    vyre_spv_begin_vars(s);
 }

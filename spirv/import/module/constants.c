@@ -323,7 +323,7 @@ import_constant(import *m, id_info *info, uint32_t id)
       return false;
   } else if (t->form == FORM_VALUE) {
     bool composite = op == SpvOpConstantComposite || op == SpvOpSpecConstantComposite || import_is_replicate(op);
-    const uint32_t row = composite            ? make_vector(m, words, t)
+    const uint32_t row = composite          ? make_vector(m, words, t)
                          : op == SpvOpUndef ? import_undefined(m, info->type, 0)
                                             : make_scalar(m, id, t);
     if (failed(m))
