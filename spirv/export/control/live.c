@@ -33,6 +33,7 @@ typedef struct frame {
   uint32_t row, loop; /* loop: its number, in the order of the walk */
   uint64_t reaches;   /* as `reaches` of the walk, after the construct */
   uint64_t continues; /* as `reaches`: where a loop continues, or where another construct branches */
+  uint64_t following; /* as `reaches`: a switch, at the start of the following case */
   bool falls;         /* a case that falls through to the following one */
 } frame;
 
@@ -221,6 +222,7 @@ leave_region(liveness *l, uint32_t row)
     if (l->frames[depth].falls) /* an earlier case that falls through to this one may set any of them */
       record_joins(l, l->s->next[row], next, next);
     copy(l, next, l->live);
+    l->frames[around].following = l->reaches;
   }
   if (op != VYRE_OP_for && op != VYRE_OP_loop) {
     add(l, set_of(l, around, HEAD), l->live);
@@ -284,6 +286,7 @@ visit_jump(liveness *l, uint32_t row, vyre_opcode op)
     return;
   case VYRE_OP_fallthrough:
     l->frames[l->depth - 1].falls = true;
+    l->reaches = l->frames[l->depth - 2].following;
     copy(l, l->live, set_of(l, l->depth - 2, NEXT));
     return;
   case VYRE_OP_break:
