@@ -19,7 +19,7 @@ bool
 cleaner_allocate(cleaner *k, uint32_t **column)
 {
   if (!*column)
-    *column = k->host->alloc(k->ctx, k->v->rows * sizeof(uint32_t));
+    *column = k->host->alloc(k->ctx, k->rows * sizeof(uint32_t));
   k->out_of_memory |= *column == NULL;
   return *column != NULL;
 }
@@ -119,6 +119,7 @@ void
 cleaner_block(cleaner *k, uint32_t block)
 {
   const uint32_t region = k->v->first[block];
+  cleaner_nest(k, block);
   cleaner_drop_redundant_jumps(k, block, VYRE_OP_leave);
   if (!cleaner_has_jump(k, block, VYRE_OP_leave))
     cleaner_replace_by_region(k, block, region);

@@ -11,9 +11,11 @@ typedef struct cleaner {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
+  uint32_t rows;   /* elements of the columns below: the rows at the start.  cleaner_nest adds rows, and removes them */
   uint32_t *jumps; /* by construct, the last break, continue or leave that names it; a list through `link` */
   uint32_t *link;
   uint32_t *twin;     /* by row of an arm, the corresponding row of the other arm; NULL until needed */
+  uint32_t *leaving;  /* by row, the last block that cleaner_nest visited with a leave in the row; NULL until needed */
   uint32_t *forward;  /* by row, the row that replaces its uses; NULL until needed */
   uint8_t *completes; /* by construct, whether control may reach the row after it */
   bool out_of_memory;
@@ -79,6 +81,7 @@ void cleaner_convert_to_block(cleaner *k, uint32_t row, uint32_t region);
 /* ---- one construct, after the constructs in it --------------------------------------------------------------------------- */
 
 void cleaner_block(cleaner *k, uint32_t block);
+void cleaner_nest(cleaner *k, uint32_t block); /* moves the rows after leaves, if then all leaves go (nest.c) */
 void cleaner_if(cleaner *k, uint32_t row);     /* defined in arms.c */
 void cleaner_switch(cleaner *k, uint32_t row); /* defined in cases.c */
 void cleaner_for(cleaner *k, uint32_t row);    /* defined in trips.c */

@@ -7,7 +7,7 @@
  *   for      with from >= to, or without rows: removed.  With one iteration between literals: the body, with a literal index
  *   loop     with one iteration, because its end breaks, its end is unreachable, or a second iteration would leave at its header
  *            (once.c): the body and its continuing region
- *   block    without leaves: its rows
+ *   block    without leaves: its rows.  Rows after an `if` with a leave move to the arm that reaches them, if then all leaves go
  *   jumps    to the place that control reaches without them: removed
  *   rows     after a construct that control never leaves by its end (both arms jump, a loop has no exit): removed
  *
@@ -85,7 +85,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_host *host = ctx->host;
   const vyre_view *v = host->view(module);
   const size_t bytes = v->rows * sizeof(uint32_t);
-  cleaner k = {.ctx = ctx, .host = host, .module = module, .v = v};
+  cleaner k = {.ctx = ctx, .host = host, .module = module, .v = v, .rows = v->rows};
   *out = VYRE_UNCHANGED;
   k.jumps = host->alloc(ctx, bytes);
   k.link = host->alloc(ctx, bytes);
@@ -100,10 +100,12 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   if (k.out_of_memory)
     return host->out_of_memory(ctx);
   if (k.forward) {
+    uint32_t *forward = host->alloc(ctx, v->rows * sizeof(uint32_t));
+    if (!forward)
+      return host->out_of_memory(ctx);
     for (uint32_t row = 0; row < v->rows; row++)
-      if (k.forward[row] == 0)
-        k.forward[row] = row;
-    host->forward(module, k.forward);
+      forward[row] = row < k.rows && k.forward[row] ? k.forward[row] : row;
+    host->forward(module, forward);
   }
   host->count(ctx, "constructs", k.constructs);
   host->count(ctx, "jumps", k.jumps_removed);

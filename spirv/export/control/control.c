@@ -144,7 +144,6 @@ typedef struct written_if {
 static void
 write_arm(vyre_spv *s, written_if *w, uint32_t region, uint32_t label)
 {
-  const size_t before = w->edges.count;
   if (label == w->merge) {
     vyre_spv_add_edge(s, &w->edges, w->row, w->head, w->silent);
   } else {
@@ -155,8 +154,6 @@ write_arm(vyre_spv *s, written_if *w, uint32_t region, uint32_t label)
     s->dead = false;
     vyre_spv_restore(s, w->changes);
   }
-  if (w->edges.count > before)
-    vyre_spv_use_condition(s, w->row, w->edges.data[before + EDGE_VALUES], region == s->first[w->row]);
 }
 
 /* Returns the innermost loop. */
@@ -201,13 +198,7 @@ begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t r
   }
 }
 
-/* An arm with only sets needs no block if the other arm has one: the edge from the head brings the values that the arm sets.
- * `a || b` is an example:
- *
- *  if %a { set %r, true } else { set %r, %b }
- *
- * There the branch is on `!a`, and the edge from the head brings `a`, as front ends write it.  With a branch on `a`, drivers would
- * fold the value to a constant, which some (radv) write in a block of its own. */
+/* An arm with only sets needs no block if the other arm has one: the edge from the head brings the values that the arm sets. */
 static void
 write_if(vyre_spv *s, uint32_t row)
 {

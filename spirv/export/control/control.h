@@ -82,8 +82,6 @@ enum { EDGE_TO, EDGE_BLOCK, EDGE_VALUES, EDGE_WORDS };
 void vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t block, uint32_t values);
 /* Returns the index in `carried` of the current values of the joins of a construct or region. */
 uint32_t vyre_spv_values_at(vyre_spv *s, uint32_t row);
-/* Replaces, in the values that an arm of an `if` brings, the literal that the condition has there by the condition (write_if). */
-void vyre_spv_use_condition(vyre_spv *s, uint32_t row, uint32_t values, bool holds);
 
 /* Writes the phis that the joins of `to` need in the block of the edges, for an edge from the block to `to`.  Returns the index of
  * the joins' values in `carried`.  Ids smaller than `known` dominate all of the edges. */

@@ -6,7 +6,8 @@
  *
  * The survey lists the events: gets, sets, jumps, and the starts and ends of constructs and regions.  One walk over the events,
  * from last to first, has a bit by var.  It is repeated if more vars turn out to be live at the header of a loop than its back edge
- * assumed, at most once more than loops are nested (Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976).
+ * assumed: at most once more than loops are nested.  Source: Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms",
+ * 1976.
  *
  * Cost: events, and constructs * vars / 64, for each walk.
  *
@@ -273,7 +274,7 @@ depth_of(const liveness *l, uint32_t construct)
   return depth;
 }
 
-/* What is live before a jump is what is live at its target. */
+/* Before a jump, the vars are live that are live at its target. */
 static void
 visit_jump(liveness *l, uint32_t row, vyre_opcode op)
 {

@@ -132,16 +132,6 @@ vyre_spv_values_at(vyre_spv *s, uint32_t row)
 }
 
 void
-vyre_spv_use_condition(vyre_spv *s, uint32_t row, uint32_t values, bool holds)
-{
-  const join_list joins = joins_of(s, row);
-  const uint32_t literal = vyre_spv_made_of(s, VYRE_SPV_A_SCALAR, holds, VYRE_BOOL)->id;
-  for (uint32_t i = 0; i < joins.count && literal && !vyre_spv_failed(s); i++)
-    if (s->carried.data[values + i] == literal)
-      s->carried.data[values + i] = vyre_spv_value(s, s->a[row]);
-}
-
-void
 vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t block, uint32_t values)
 {
   uint32_t *const edge = vyre_spv_reserve(s, edges, EDGE_WORDS);
