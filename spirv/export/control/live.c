@@ -28,13 +28,10 @@ enum {
   LIVE_SETS
 };
 
-enum { MOST_LOOPS = 64 }; /* nested loops in a mask of `reaches`; deeper ones count all of their sets as ROUND */
+enum { MOST_LOOPS = 64 }; /* nested loops with a bit in a set; deeper ones count all of their sets as ROUND */
 
 typedef struct frame {
   uint32_t row, loop; /* loop: its number, in the order of the walk */
-  uint64_t reaches;   /* as `reaches` of the walk, after the construct */
-  uint64_t continues; /* as `reaches`: where a loop continues, or where another construct branches */
-  uint64_t following; /* as `reaches`: a switch, at the start of the following case */
   bool falls;         /* a case that falls through to the following one */
 } frame;
 
@@ -42,16 +39,15 @@ typedef struct liveness {
   vyre_spv *s;
   const uint32_t *vars; /* by number */
   uint32_t count;       /* vars */
-  size_t words;         /* of a set of vars */
+  size_t words;         /* of a set: bits of vars, and a last word with a bit by loop depth: whether its back edge may follow */
   frame *frames;
   uint64_t *sets;          /* by depth: LIVE_SETS sets */
   uint32_t depth, deepest; /* frames, and room for them */
   uint64_t *live;
-  uint64_t *headers;   /* by loop: the vars that are live at its header */
+  uint64_t *headers;   /* by loop: live at its header */
   uint32_t loop_count; /* so far */
   uint32_t loop_depth;
   uint32_t loops[MOST_LOOPS]; /* by loop depth: the loop's frame */
-  uint64_t reaches;           /* a bit by loop depth: whether the loop's back edge may follow without leaving the loop */
   bool repeats;               /* the assumption about a back edge was too small */
 } liveness;
 
@@ -59,6 +55,20 @@ static uint64_t *
 set_of(const liveness *l, uint32_t depth, uint32_t which)
 {
   return l->sets + ((size_t)depth * LIVE_SETS + which) * l->words;
+}
+
+/* Returns the word of a set that has a bit by loop depth. */
+static uint64_t *
+loops_of(const liveness *l, uint64_t *set)
+{
+  return set + l->words - 1;
+}
+
+/* Returns the bit of the innermost loop, or 0 if it has none. */
+static uint64_t
+loop_bit(const liveness *l)
+{
+  return l->loop_depth <= MOST_LOOPS ? UINT64_C(1) << (l->loop_depth - 1) : 0;
 }
 
 static void
@@ -97,7 +107,7 @@ record_joins(liveness *l, uint32_t row, const uint64_t *a, const uint64_t *b)
 {
   vyre_spv *const s = l->s;
   const size_t start = s->joins.count;
-  for (size_t i = 0; i < l->words; i++) {
+  for (size_t i = 0; i < l->words - 1; i++) {
     for (uint64_t left = a[i] & b[i]; left; left &= left - 1) {
       if (s->joins.count == start) {
         vyre_spv_push(s, &s->joins, row);
@@ -145,13 +155,10 @@ begin_loop(liveness *l, uint32_t depth)
   copy(l, next, l->headers + f->loop * l->words);
   if (vyre_spv_opcode(l->s, f->row) == VYRE_OP_for) /* the header leaves the loop */
     add(l, next, l->live);
-  if (l->loop_depth < MOST_LOOPS) {
+  if (l->loop_depth < MOST_LOOPS)
     l->loops[l->loop_depth] = depth;
-    f->continues = l->reaches | UINT64_C(1) << l->loop_depth;
-  } else {
-    f->continues = l->reaches;
-  }
   l->loop_depth++;
+  *loops_of(l, next) |= *loops_of(l, l->live) | loop_bit(l);
 }
 
 static bool
@@ -172,14 +179,12 @@ enter_construct(liveness *l, uint32_t row)
   if (vyre_spv_failed(l->s))
     return;
   copy(l, set_of(l, depth, AFTER), l->live);
-  l->frames[depth].reaches = l->reaches;
   const vyre_opcode op = vyre_spv_opcode(l->s, row);
   if (op == VYRE_OP_for || op == VYRE_OP_loop)
     begin_loop(l, depth);
-  else if (op == VYRE_OP_switch && !has_default(l->s, row)) {
+  else if (op == VYRE_OP_switch && !has_default(l->s, row))
     copy(l, set_of(l, depth, HEAD), l->live);
-    l->frames[depth].continues = l->reaches;
-  } else
+  else
     clear(l, set_of(l, depth, HEAD));
 }
 
@@ -193,7 +198,6 @@ enter_region(liveness *l, uint32_t row)
   if (vyre_spv_failed(l->s))
     return;
   copy(l, l->live, set_of(l, around, is_loop ? NEXT : AFTER));
-  l->reaches = is_loop ? l->frames[around].continues : l->frames[around].reaches;
 }
 
 /* Leaves the body of a loop by its start, which is the header. */
@@ -205,6 +209,7 @@ leave_body(liveness *l, uint32_t row, uint32_t around)
   uint64_t *const header = l->headers + f->loop * l->words;
   if (is_for)
     add(l, l->live, set_of(l, around, AFTER));
+  *loops_of(l, l->live) &= ~loop_bit(l);
   l->repeats |= !is_subset(l, l->live, is_for ? set_of(l, around, NEXT) : header);
   copy(l, header, l->live);
   record_joins(l, row, set_of(l, around, l->loop_depth > MOST_LOOPS ? SETS : ROUND), l->live);
@@ -223,11 +228,9 @@ leave_region(liveness *l, uint32_t row)
     if (l->frames[depth].falls) /* an earlier case that falls through to this one may set any of them */
       record_joins(l, l->s->next[row], next, next);
     copy(l, next, l->live);
-    l->frames[around].following = l->reaches;
   }
   if (op != VYRE_OP_for && op != VYRE_OP_loop) {
     add(l, set_of(l, around, HEAD), l->live);
-    l->frames[around].continues |= l->reaches;
   } else if (row == l->s->first[construct]) {
     if (op == VYRE_OP_loop) /* the joins where it continues */
       record_joins(l, l->s->next[row], sets, set_of(l, around, NEXT));
@@ -243,13 +246,10 @@ leave_construct(liveness *l, uint32_t row)
 {
   const uint32_t depth = --l->depth;
   const uint64_t *const sets = set_of(l, depth, SETS);
-  if (vyre_row_is_loop(l->s->view, row)) {
+  if (vyre_row_is_loop(l->s->view, row))
     l->loop_depth--;
-    l->reaches = l->frames[depth].reaches;
-  } else {
+  else
     copy(l, l->live, set_of(l, depth, HEAD));
-    l->reaches = l->frames[depth].continues;
-  }
   record_joins(l, row, sets, set_of(l, depth, AFTER));
   add(l, set_of(l, depth - 1, SETS), sets);
 }
@@ -278,30 +278,23 @@ depth_of(const liveness *l, uint32_t construct)
 static void
 visit_jump(liveness *l, uint32_t row, vyre_opcode op)
 {
-  uint32_t depth;
   switch (op) {
   case VYRE_OP_continue:
-    depth = loop_around(l);
-    copy(l, l->live, set_of(l, depth, NEXT));
-    l->reaches = l->frames[depth].continues;
+    copy(l, l->live, set_of(l, loop_around(l), NEXT));
     return;
   case VYRE_OP_fallthrough:
     l->frames[l->depth - 1].falls = true;
-    l->reaches = l->frames[l->depth - 2].following;
     copy(l, l->live, set_of(l, l->depth - 2, NEXT));
     return;
   case VYRE_OP_break:
   case VYRE_OP_leave:
-    depth = op == VYRE_OP_break ? loop_around(l) : depth_of(l, l->s->a[row]);
-    copy(l, l->live, set_of(l, depth, AFTER));
-    l->reaches = l->frames[depth].reaches;
+    copy(l, l->live, set_of(l, op == VYRE_OP_break ? loop_around(l) : depth_of(l, l->s->a[row]), AFTER));
     return;
   case VYRE_OP_breakif:
     add(l, l->live, set_of(l, loop_around(l), AFTER));
     return;
   default: /* a return or a trap */
     clear(l, l->live);
-    l->reaches = 0;
     return;
   }
 }
@@ -313,7 +306,7 @@ visit_set(liveness *l, uint32_t row)
   const uint64_t bit = UINT64_C(1) << (number & 63);
   l->live[number / 64] &= ~bit;
   set_of(l, l->depth - 1, SETS)[number / 64] |= bit;
-  for (uint64_t left = l->reaches; left; left &= left - 1)
+  for (uint64_t left = *loops_of(l, l->live); left; left &= left - 1)
     set_of(l, l->loops[__builtin_ctzll(left)], ROUND)[number / 64] |= bit;
 }
 
@@ -357,7 +350,6 @@ walk(liveness *l)
   vyre_spv_push(l->s, &l->s->joins, 0); /* index 0 means none */
   l->repeats = false;
   l->loop_count = l->loop_depth = l->depth = 0;
-  l->reaches = 0;
   clear(l, l->live);
   push_frame(l, l->s->program);
   for (size_t i = events->count; i-- > 0 && !vyre_spv_failed(l->s);)
@@ -379,7 +371,7 @@ vyre_spv_event(vyre_spv *s, uint32_t row)
 void
 vyre_spv_find_joins(vyre_spv *s)
 {
-  liveness l = {.s = s, .vars = s->vars.data, .count = (uint32_t)s->vars.count, .words = (s->vars.count + 63) / 64};
+  liveness l = {.s = s, .vars = s->vars.data, .count = (uint32_t)s->vars.count, .words = (s->vars.count + 63) / 64 + 1};
   for (; s->open != s->program; s->open = s->parent[s->open])
     vyre_spv_push(s, &s->events, s->open | VYRE_SPV_ENDS);
   for (uint32_t i = 0; i < l.count; i++)
