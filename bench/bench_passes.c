@@ -45,6 +45,8 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(pm, "pm")                     \
   P(expand, "expand")             \
   P(contract, "contract")         \
+  P(relax, "relax")               \
+  P(half, "relax,half")           \
   P(number, "canon,cf,shash,cid") \
   P(cse, "cse")                   \
   P(simplify, "simplify")         \

@@ -152,7 +152,7 @@ options_check(const tool_options *o)
                       o->reduce ? "reduce" : "bisect");
   if (!!o->passes + !!o->passes_file + (o->others.size > 0) > 1)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s and %s both give the pipeline\nFix: give one of them",
-                      o->passes ? "-passes" : "-passes-file", o->others.size ? "-O" : "-passes-file");
+                      o->passes ? "-passes" : "-passes-file", o->others_option ? o->others_option : "-passes-file");
   if (o->depends && !o->depfile && !o->outdir && !o->in_place && (!o->output || strcmp(o->output, "-") == 0))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-MD writes a file beside the output, but the output is standard output\nFix: add -MF=FILE");
   if ((o->depfile || o->dep_target) && o->outdir)

@@ -21,7 +21,15 @@
 #define AT_GLSL(field)   offsetof(tool_options, glsl.field)
 #define AT_DEVICE(field) offsetof(tool_options, on.field)
 
-/* Appends the pipeline of a level to that of the levels before it. */
+/* Appends passes to the pipeline of the options -O and -floats before `option`. */
+static vyre_status
+append_passes(tool_options *o, const char *option, const char *passes)
+{
+  if (!o->others_option)
+    o->others_option = option;
+  return vyre_bytes_printf(&o->others, "%s%s", o->others.size ? "," : "", passes);
+}
+
 static vyre_status
 add_level(const char *value, void *fields)
 {
@@ -29,7 +37,18 @@ add_level(const char *value, void *fields)
   level given;
   VYRE_TRY(level_parse(value, &given));
   o->keep_vectors |= given.keeps_vectors;
-  return vyre_bytes_printf(&o->others, "%s%s", o->others.size ? "," : "", given.pipeline);
+  return append_passes(o, "-O", given.pipeline);
+}
+
+/* Appends a pass that may change the results of floats. */
+static vyre_status
+add_float_pass(const char *value, void *fields)
+{
+  static const char *const names[] = {"contract", "half", "relax"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(value, names[i]) == 0)
+      return append_passes(fields, "-floats", names[i]);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "-floats must be contract, half or relax, not '%.100s'\nFix: use one of these words", value);
 }
 
 /* Parses -as after the first argument, where it has no effect any more. */
@@ -57,6 +76,15 @@ static const option_row options[] = {
      OPTION_SAFE | OPTION_JOINED,
      .alone = "2",
      .parse = add_level},
+    {.name = "floats",
+     OPTION_CUSTOM,
+     0,
+     "contract|half|relax",
+     "also run a pass that may change the results of floats: contract products and sums to fma, compute RelaxedPrecision "
+     "arithmetic "
+     "in half precision, or allow that for all arithmetic. -O and -floats run in the order of the command line",
+     OPTION_SAFE,
+     .parse = add_float_pass},
     {.name = "cost-model",
      OPTION_TEXT,
      AT(cost_model),
@@ -231,7 +259,8 @@ static const option_row options[] = {
      OPTION_FLAG,
      AT(fail_if_unoptimized),
      NULL,
-     "fail for an input that the passes cannot optimize, in whole or in part: other stages than compute, and modules that vyre cannot "
+     "fail for an input that the passes cannot optimize, in whole or in part: other stages than compute, and modules that vyre "
+     "cannot "
      "convert. Otherwise these are copied",
      OPTION_SAFE},
     {.name = "max-growth",

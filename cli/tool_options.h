@@ -40,7 +40,8 @@ typedef struct tool_options {
   option_texts responses;
   spec_variants variants;                               /* of variants_file; then `inputs` has each input once for each variant */
   archives archives;                                    /* of the inputs */
-  vyre_bytes others;                                    /* the pipeline of -O, owned */
+  vyre_bytes others;                                    /* the pipeline of -O and -floats, owned */
+  const char *others_option;                            /* the first of these options, static; NULL if neither is given */
   vyre_stats_format stats_format;                       /* parsed from stats */
   vyre_glsl_options compile;                            /* from glsl and the debug options */
   vyre_cross_options cross[VYRE_CROSS_LANGUAGE__COUNT]; /* by vyre_cross_language: from the options of versions, bind and glsl; the

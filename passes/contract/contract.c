@@ -2,7 +2,7 @@
  *
  * A product is contracted if the sum is its only use and neither row is `exact` (SPIR-V's NoContraction).  For a difference, the
  * subtracted value is negated: `c`, or a factor of the product.  A negation does not round, and costs no instruction if operands
- * have a sign modifier.  Of a sum of two products the left one is contracted.  dce removes the product's row.  O(rows).
+ * have a sign modifier.  Of a sum of two products the left one is contracted.  The product's row is removed.  O(rows).
  *
  * Limits: scalar and lane-by-lane float rows only.  Operations that combine several products (dot, fmix, matrix products) and
  * rows that define a type's length are not contracted.  Results change in their last bits, so the pass is in no default
@@ -67,7 +67,7 @@ insert_negation(const contractor *k, uint32_t row, uint32_t before)
   return k->host->insert_row(k->module, before, VYRE_ROW(VYRE_OP_neg, type, 0), 0, 0, row, 0, 0);
 }
 
-/* Rewrites the sum to an fma of its operand `product`. */
+/* Rewrites the sum to an fma of its operand `product`, and removes the product. */
 static void
 contract_sum(const contractor *k, uint32_t sum, uint32_t product)
 {
@@ -79,8 +79,10 @@ contract_sum(const contractor *k, uint32_t sum, uint32_t product)
     c = insert_negation(k, c, sum);
   else if (subtracts)
     a = insert_negation(k, a, sum);
-  if (a && b && c)
-    k->host->rewrite(k->module, sum, VYRE_ROW(VYRE_OP_fma, VYRE_ROW_TYPE(v->op[sum]), relaxed), 0, 0, a, b, c);
+  if (!a || !b || !c)
+    return;
+  k->host->rewrite(k->module, sum, VYRE_ROW(VYRE_OP_fma, VYRE_ROW_TYPE(v->op[sum]), relaxed), 0, 0, a, b, c);
+  k->host->kill(k->module, product);
 }
 
 static vyre_status

@@ -537,6 +537,9 @@ vyre_spv_narrow_capability(vyre_kind kind)
 void vyre_spv_input_extensions(vyre_spv *s, const vyre_word_list *extensions);
 void vyre_spv_set_extension(vyre_spv *s);
 
+/* Declares Float16 if a row of the program computes with f16, which a pass may have made so. */
+void vyre_spv_row_capabilities(vyre_spv *s);
+
 /* Declares the capabilities and extensions of the types in a module from text. */
 void vyre_spv_type_capabilities(vyre_spv *s);
 

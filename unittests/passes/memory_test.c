@@ -14,7 +14,8 @@
 
 /* Each pass of the core. */
 #define EACH_OF_SOME(X) X(canon) X(cf) X(cid) X(contract) X(cprop) X(cse) X(dbe) X(dce) X(dse)
-#define EACH(X)         EACH_OF_SOME(X) X(early) X(expand) X(licm) X(limits) X(pm) X(remainder) X(shash) X(simplify) X(uncopy)
+#define EACH_OF_MORE(X) EACH_OF_SOME(X) X(early) X(expand) X(half) X(licm) X(limits) X(pm) X(relax) X(remainder)
+#define EACH(X)         EACH_OF_MORE(X) X(shash) X(simplify) X(uncopy)
 #define INDEX(name)     PASS_##name,
 #define NAME(name)      #name,
 enum { EACH(INDEX) PASSES };
@@ -142,7 +143,7 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
 
 TEST(passes_report_failed_allocations)
 {
-  static const char text[] = "limits,canon,cf,pm,cse,default<O2>,remainder,expand,contract,shash,cid,dce";
+  static const char text[] = "limits,canon,cf,pm,cse,default<O2>,remainder,expand,contract,relax,half,shash,cid,dce";
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   assert_null(vyre_registry_create(NULL, &registry));

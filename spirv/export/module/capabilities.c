@@ -1,9 +1,10 @@
-/* Declares the capabilities and extensions of a module.  A module from SPIR-V keeps its own, which suffice for its types.
+/* Declares the capabilities and extensions of a module.  A module from SPIR-V keeps its own, which suffice for its types.  Only
+ * Float16 is added, if a pass made rows that compute with f16.
  *
  * Instructions declare their needs when they are written.  For types, arithmetic and storage have separate capabilities.  A buffer
  * needs those of the kinds in its type.
  *
- * Cost: one pass over the types of the module, and one over the input's buffers.
+ * Cost: one pass over the types of the module, and one over the input's buffers.  For Float16, one over the rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/export/export.h"
@@ -91,6 +92,45 @@ vyre_spv_kind_capability(vyre_kind kind)
       [VYRE_F16] = SpvCapabilityFloat16, [VYRE_F64] = SpvCapabilityFloat64,
   };
   return kind < VYRE_KIND__COUNT ? capabilities[kind] : 0;
+}
+
+/* Returns whether the row computes with f16.  Capabilities for memory permit only loads, stores and conversions of floats. */
+static bool
+computes_f16(const vyre_spv *s, uint32_t row)
+{
+  const uint32_t word = s->op[row], op = VYRE_ROW_OP(word);
+  const bool is_f16 = VYRE_TYPE_KIND(VYRE_ROW_TYPE(word)) == VYRE_F16;
+  if (op == VYRE_OP_convert)
+    return is_f16 && vyre_kind_is_int(VYRE_TYPE_KIND(vyre_spv_row_type(s, s->a[row])));
+  if (op >= VYRE_OP_feq && op <= VYRE_OP_isinf)
+    return VYRE_TYPE_KIND(vyre_spv_row_type(s, s->a[row])) == VYRE_F16;
+  return is_f16 && (op >= VYRE_OP_join && op <= VYRE_OP_outer) && op != VYRE_OP_bitcast;
+}
+
+/* Returns whether the module may have f16 in memory. */
+static bool
+may_store_f16(const vyre_spv *s)
+{
+  static const uint32_t capabilities[] = {SpvCapabilityStorageBuffer16BitAccess, SpvCapabilityUniformAndStorageBuffer16BitAccess,
+                                          SpvCapabilityStoragePushConstant16, SpvCapabilityStorageInputOutput16,
+                                          SpvCapabilityWorkgroupMemoryExplicitLayout16BitAccessKHR};
+  bool any = false;
+  for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; i++)
+    any |= vyre_spv_declares(s, capabilities[i]);
+  return any;
+}
+
+void
+vyre_spv_row_capabilities(vyre_spv *s)
+{
+  if (vyre_module_input(s->module, s->input)->capabilities.count == 0 || vyre_spv_declares(s, SpvCapabilityFloat16))
+    return;
+  const bool may_store = may_store_f16(s);
+  for (uint32_t row = s->base + 1; row < s->end; row++)
+    if (computes_f16(s, row) || (!may_store && VYRE_TYPE_KIND(vyre_spv_row_type(s, row)) == VYRE_F16)) {
+      vyre_spv_need(s, SpvCapabilityFloat16, 0, NULL);
+      return;
+    }
 }
 
 /* Returns the kinds, as bits, in a type.  `kinds` has them for types from 256 on; a type's parts precede it. */

@@ -1,7 +1,7 @@
 /* Writes a module: header, entry points, sections, and the programs of one input.
  *
- * A module from SPIR-V keeps the input's version, capabilities, extensions, memory model and execution modes.  A module from text
- * is SPIR-V 1.3 for Vulkan: Shader, GLSL450, storage buffers.
+ * A module from SPIR-V keeps the input's version, capabilities, extensions, memory model and execution modes (capabilities.c).  A
+ * module from text is SPIR-V 1.3 for Vulkan: Shader, GLSL450, storage buffers.
  *
  * Cost: linear in the rows of the input's programs.  Limits: if one program of an input has specialization constants in its
  * workgroup size, all programs have the same size, because SPIR-V 1.3 has one WorkgroupSize for all.
@@ -227,6 +227,7 @@ write_function(void *argument)
 static void
 write_program(vyre_spv *s)
 {
+  vyre_spv_row_capabilities(s);
   vyre_spv_survey(s);
   if (vyre_spv_failed(s))
     return;
