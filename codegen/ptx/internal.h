@@ -71,6 +71,7 @@ typedef struct gen {
   const vyre_ptx_options *options;
   code_writer w;
   uint32_t program, end; /* its rows: from `program` to before `end` */
+  uint32_t nests;        /* number of constructs in the program */
   uint32_t local[3], count;
   uint32_t sm;
   bool strict, approximate;

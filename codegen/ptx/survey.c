@@ -80,6 +80,7 @@ pgen_survey(gen *g)
   for (uint32_t row = g->end; row-- > g->program + 1;) {
     const bool is_root = (info_of(g, row)->flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION)) != 0;
     const vyre_opcode op = op_of(g, row);
+    g->nests += (info_of(g, row)->flags & VYRE_OP_REGIONS) != 0;
     if (!is_root && g->w.uses[row - g->program] == 0)
       continue;
     if (op == VYRE_OP_workgroup || op == VYRE_OP_leave || op == VYRE_OP_case)

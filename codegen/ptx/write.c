@@ -122,6 +122,14 @@ put_registers(gen *g)
       pgen_put(g, "\t.reg %s<%u>;\n", types[klass], g->made[klass]);
 }
 
+/* Writes the program's rows.  Recurses into constructs. */
+static void
+write_rows(void *argument)
+{
+  gen *g = argument;
+  pgen_region(g, g->program);
+}
+
 static void
 write_kernel(gen *g, vyre_bytes *kernels)
 {
@@ -130,7 +138,8 @@ write_kernel(gen *g, vyre_bytes *kernels)
   g->join = end;
   pgen_survey(g);
   pgen_start(g);
-  pgen_region(g, g->program);
+  const vyre_status status = vyre_call_nested(g->nests, write_rows, g);
+  g->w.status = vyre_status_join(g->w.status, status);
   if (g->wide)
     pgen_label(g, end);
   pgen_code(g, "ret", NULL, 0);

@@ -6,8 +6,8 @@
  *
  * The survey lists the events: gets, sets, jumps, and the starts and ends of constructs and regions.  One walk over the events,
  * from last to first, has a bit by var.  It is repeated if more vars turn out to be live at the header of a loop than its back edge
- * assumed: at most once more than loops are nested.  Source: Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms",
- * 1976.
+ * assumed.  That is at most once more than loops are nested, and no more than MOST_WALKS times.  Source: Kam and Ullman, "Global
+ * Data Flow Analysis and Iterative Algorithms", 1976.
  *
  * Cost: events, and constructs * vars / 64, for each walk.
  *
@@ -27,6 +27,8 @@ enum {
   ROUND, /* a loop: set on a path to its back edge */
   LIVE_SETS
 };
+
+enum { MOST_WALKS = 16 }; /* after which all vars count as live at back edges */
 
 enum { MOST_LOOPS = 64 }; /* nested loops with a bit in a set; deeper ones count all of their sets as ROUND */
 
@@ -48,6 +50,7 @@ typedef struct liveness {
   uint32_t loop_count; /* so far */
   uint32_t loop_depth;
   uint32_t loops[MOST_LOOPS]; /* by loop depth: the loop's frame */
+  uint32_t walks;             /* so far */
   bool repeats;               /* the assumption about a back edge was too small */
 } liveness;
 
@@ -152,13 +155,18 @@ begin_loop(liveness *l, uint32_t depth)
   uint64_t *const next = set_of(l, depth, NEXT);
   f->loop = l->loop_count++;
   clear(l, set_of(l, depth, ROUND));
-  copy(l, next, l->headers + f->loop * l->words);
+  if (l->walks < MOST_WALKS)
+    copy(l, next, l->headers + f->loop * l->words);
+  else
+    memset(next, 0xff, (l->words - 1) * sizeof *next);
   if (vyre_spv_opcode(l->s, f->row) == VYRE_OP_for) /* the header leaves the loop */
     add(l, next, l->live);
   if (l->loop_depth < MOST_LOOPS)
     l->loops[l->loop_depth] = depth;
   l->loop_depth++;
-  *loops_of(l, next) |= *loops_of(l, l->live) | loop_bit(l);
+  *loops_of(l, next) = l->walks < MOST_WALKS        ? *loops_of(l, next) | *loops_of(l, l->live) | loop_bit(l)
+                       : l->loop_depth < MOST_LOOPS ? loop_bit(l) * 2 - 1
+                                                    : UINT64_MAX;
 }
 
 static bool
@@ -210,7 +218,7 @@ leave_body(liveness *l, uint32_t row, uint32_t around)
   if (is_for)
     add(l, l->live, set_of(l, around, AFTER));
   *loops_of(l, l->live) &= ~loop_bit(l);
-  l->repeats |= !is_subset(l, l->live, is_for ? set_of(l, around, NEXT) : header);
+  l->repeats |= l->walks < MOST_WALKS && !is_subset(l, l->live, is_for ? set_of(l, around, NEXT) : header);
   copy(l, header, l->live);
   record_joins(l, row, set_of(l, around, l->loop_depth > MOST_LOOPS ? SETS : ROUND), l->live);
 }
@@ -381,7 +389,6 @@ vyre_spv_find_joins(vyre_spv *s)
   if (!l.live || !l.headers)
     return;
   memset(l.headers, 0, (size_t)s->loops * l.words * sizeof *l.headers);
-  do
+  for (l.repeats = true; l.repeats && !vyre_spv_failed(s); l.walks++)
     walk(&l);
-  while (l.repeats && !vyre_spv_failed(s));
 }
