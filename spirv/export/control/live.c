@@ -93,6 +93,14 @@ add(const liveness *l, uint64_t *to, const uint64_t *from)
     to[i] |= from[i];
 }
 
+static void
+fill(const liveness *l, uint64_t *to)
+{
+  clear(l, to);
+  for (uint32_t i = 0; i < l->count; i++)
+    to[i / 64] |= UINT64_C(1) << (i & 63);
+}
+
 static bool
 is_subset(const liveness *l, const uint64_t *part, const uint64_t *whole)
 {
@@ -158,7 +166,7 @@ begin_loop(liveness *l, uint32_t depth)
   if (l->walks < MOST_WALKS)
     copy(l, next, l->headers + f->loop * l->words);
   else
-    memset(next, 0xff, (l->words - 1) * sizeof *next);
+    fill(l, next);
   if (vyre_spv_opcode(l->s, f->row) == VYRE_OP_for) /* the header leaves the loop */
     add(l, next, l->live);
   if (l->loop_depth < MOST_LOOPS)
