@@ -14,8 +14,10 @@ typedef struct cleaner {
   uint32_t rows;   /* elements of the columns below: the rows at the start.  cleaner_nest adds rows, and removes them */
   uint32_t *jumps; /* by construct, the last break, continue or leave that names it; a list through `link` */
   uint32_t *link;
-  uint32_t *twin;     /* by row of an arm, the corresponding row of the other arm; NULL until needed */
-  uint32_t *leaving;  /* by row, the last block that cleaner_nest visited with a leave in the row; NULL until needed */
+  uint32_t *twin;    /* by row of an arm, the corresponding row of the other arm; NULL until needed */
+  uint32_t *leaving; /* by row, the last block that cleaner_nest visited with a leave in the row; NULL until needed */
+  uint32_t *copies;  /* the map of host->clone, which has copy_rows elements, all 0 between calls; NULL until needed */
+  uint32_t copy_rows;
   uint32_t *forward;  /* by row, the row that replaces its uses; NULL until needed */
   uint8_t *completes; /* by construct, whether control may reach the row after it */
   bool out_of_memory;
