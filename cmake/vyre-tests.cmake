@@ -57,7 +57,7 @@ endfunction()
 # The longest tests begin first, so that none runs alone at the end: about the seconds that they take.
 set(VYRE_TEST_COSTS windows 300 lit 200 lit-vulkan 200 lit-cuda 200 unit-kernel-device 100 unit-kernel-device-cuda 90 rules-hold 60 docs-commands 50 unit-c 40
   folds-ints8 35 unit-spirv-export-ops 35 unit-vulkan-failure 25 unit-vulkan-failure-discrete 25 unit-glsl-ops 20 installed 20 lit-phases 20
-  unit-kernel-phases 20 unit-kernel-fit 20 unit-folds-checker 20 fuzz-passes-0 20 fuzz-text 20 unit-vir0-damage 20)
+  bench-shapes 15 unit-kernel-phases 20 unit-kernel-fit 20 unit-folds-checker 20 fuzz-passes-0 20 fuzz-text 20 unit-vir0-damage 20)
 
 # vyre_add_test(NAME COMMAND...): a test under ctest.
 # Sanitizers cannot check drivers and the validation layer, but make them slow, because these share the allocator.  So in sanitized
