@@ -8,7 +8,7 @@ static bool
 are_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
   const vyre_view *v = k->v;
-  if (x == y || (y && k->twin[x] == y))
+  if (x == y || (y && x < k->rows && k->twin[x] == y))
     return true;
   return vyre_op_of(v, x) == VYRE_OP_const && v->op[x] == v->op[y] && !cleaner_has_place(v, x) &&
          vyre_row_imm(v, x) == vyre_row_imm(v, y);
@@ -66,7 +66,7 @@ arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)
     y = next_placed(v, else_region, y);
     if (x == 0 || y == 0)
       return x == y;
-    if (!rows_equal(k, x, y))
+    if (x >= k->rows || y >= k->rows || !rows_equal(k, x, y)) /* rows of cleaner_nest wait for the next run */
       return false;
     k->twin[x] = y;
   }

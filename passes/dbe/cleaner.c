@@ -35,7 +35,9 @@ cleaner_completes(const cleaner *k, uint32_t region)
   const uint32_t flags = vyre_op_flags_of(k->v, last);
   if (last == 0 || vyre_op_of(k->v, last) == VYRE_OP_breakif)
     return true;
-  return flags & VYRE_OP_REGIONS ? k->completes[last] : (flags & VYRE_OP_ENDS) == 0;
+  if (flags & VYRE_OP_REGIONS)
+    return last >= k->rows || k->completes[last]; /* cleaner_nest makes an `if` with an empty arm */
+  return (flags & VYRE_OP_ENDS) == 0;
 }
 
 bool
@@ -88,9 +90,8 @@ is_redundant(const vyre_view *v, uint32_t jump, uint32_t construct)
   return true;
 }
 
-/* Removes the jump.  Constructs around it now complete, and an `if` that held only the jump is removed. */
-static void
-drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
+void
+cleaner_drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
 {
   const vyre_view *v = k->v;
   uint32_t row = construct_around(v, jump);
@@ -98,7 +99,8 @@ drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
   k->jumps_removed++;
   while (row != construct) {
     const uint32_t out = construct_around(v, row);
-    k->completes[row] = 1;
+    if (row < k->rows)
+      k->completes[row] = 1;
     if (vyre_op_of(v, row) == VYRE_OP_if && cleaner_is_empty(v, v->first[row]) && cleaner_is_empty(v, v->last[row]))
       cleaner_drop(k, row);
     row = out;
@@ -110,7 +112,7 @@ cleaner_drop_redundant_jumps(cleaner *k, uint32_t construct, uint32_t op)
 {
   for (uint32_t jump = k->jumps[construct]; jump; jump = k->link[jump])
     if (vyre_op_of(k->v, jump) == op && is_redundant(k->v, jump, construct))
-      drop_jump(k, jump, construct);
+      cleaner_drop_jump(k, jump, construct);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------------- */

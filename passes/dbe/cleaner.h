@@ -14,10 +14,11 @@ typedef struct cleaner {
   uint32_t rows;   /* elements of the columns below: the rows at the start.  cleaner_nest adds rows, and removes them */
   uint32_t *jumps; /* by construct, the last break, continue or leave that names it; a list through `link` */
   uint32_t *link;
-  uint32_t *twin;    /* by row of an arm, the corresponding row of the other arm; NULL until needed */
-  uint32_t *leaving; /* by row, the last block that cleaner_nest visited with a leave in the row; NULL until needed */
-  uint32_t *copies;  /* the map of host->clone, which has copy_rows elements, all 0 between calls; NULL until needed */
-  uint32_t copy_rows;
+  uint32_t *twin; /* by row of an arm, the corresponding row of the other arm; NULL until needed */
+  /* For cleaner_nest, NULL until needed.  By row: the last visited block with a leave in the row, and the map of host->clone, which
+   * is 0 between calls. */
+  uint32_t *leaving, *copies;
+  uint32_t room;      /* elements of both */
   uint32_t *forward;  /* by row, the row that replaces its uses; NULL until needed */
   uint8_t *completes; /* by construct, whether control may reach the row after it */
   bool out_of_memory;
@@ -73,6 +74,10 @@ void cleaner_drop(cleaner *k, uint32_t row);
 
 /* Replaces the construct by the rows of one of its regions. */
 void cleaner_replace_by_region(cleaner *k, uint32_t construct, uint32_t region);
+
+/* Removes a jump that control reaches the end of the construct without.  Constructs around it now complete, and an `if` that held
+ * only the jump is removed. */
+void cleaner_drop_jump(cleaner *k, uint32_t jump, uint32_t construct);
 
 /* Removes jumps of the op whose target control reaches without them. */
 void cleaner_drop_redundant_jumps(cleaner *k, uint32_t construct, uint32_t op);
