@@ -15,8 +15,8 @@ typedef struct cleaner {
   uint32_t *jumps; /* by construct, the last break, continue or leave that names it; a list through `link` */
   uint32_t *link;
   uint32_t *twin; /* by row of an arm, the corresponding row of the other arm; NULL until needed */
-  /* For cleaner_nest, NULL until needed.  By row: the last visited block with a leave in the row, and the map of host->clone, which
-   * is 0 between calls. */
+  /* For code that adds rows, NULL until needed.  By row: the last visited block with a leave in the row, and the map of
+   * host->clone, which is 0 between calls. */
   uint32_t *leaving, *copies;
   uint32_t room;      /* elements of both */
   uint32_t *forward;  /* by row, the row that replaces its uses; NULL until needed */
@@ -88,6 +88,8 @@ void cleaner_convert_to_block(cleaner *k, uint32_t row, uint32_t region);
 /* ---- one construct, after the constructs in it --------------------------------------------------------------------------- */
 
 void cleaner_block(cleaner *k, uint32_t block);
+/* Makes room in `leaving` and `copies` for the rows that one construct may add.  Returns false if memory runs out. */
+bool cleaner_make_room(cleaner *k);
 void cleaner_nest(cleaner *k, uint32_t block); /* moves the rows after leaves, if then all leaves go (nest.c) */
 void cleaner_if(cleaner *k, uint32_t row);     /* defined in arms.c */
 void cleaner_switch(cleaner *k, uint32_t row); /* defined in cases.c */

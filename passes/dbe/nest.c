@@ -186,9 +186,8 @@ nest(nester *n, uint32_t region)
   nest(n, guarded);
 }
 
-/* Makes room for the rows that one block may add.  Returns false if memory runs out. */
-static bool
-make_room(cleaner *k)
+bool
+cleaner_make_room(cleaner *k)
 {
   const uint32_t rows = k->v->rows + MOST_NEW, before = k->room;
   if (rows <= before)
@@ -207,7 +206,7 @@ void
 cleaner_nest(cleaner *k, uint32_t block)
 {
   nester n = {.k = k, .block = block, .ifs = MOST_IFS};
-  if (!cleaner_has_jump(k, block, VYRE_OP_leave) || !make_room(k))
+  if (!cleaner_has_jump(k, block, VYRE_OP_leave) || !cleaner_make_room(k))
     return;
   mark_leaves(&n);
   if (!may_nest(&n, k->v->first[block], 0, MOST_IFS))

@@ -1,9 +1,9 @@
 /* Loops whose second iteration leaves at once: evaluates the test at the header with the values that the first iteration leaves
  * in variables.
  *
- * The header of a body is its rows up to the first `if`, if none of them has an effect.  A `get` there sees the value of the
- * previous iteration, or in the first iteration the value from before the loop.  Values are followed back through rows that
- * fold, up to a bounded number.
+ * The header of a body is its rows up to the first `if`, if none of them has an effect but on variables.  A `get` there sees a
+ * `set` before it in the header, or the value of the previous iteration, or in the first iteration the value from before the loop.
+ * Values are followed back through rows that fold, up to a bounded number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "once.h"
@@ -113,13 +113,14 @@ splat(uint64_t bits, uint64_t out[4])
     out[lane] = bits;
 }
 
+/* Returns whether the row is in the header.  *out_set is the last `set` of the variable before the row there, or 0. */
 static bool
-is_in_header(const search *q, uint32_t row)
+is_in_header(const search *q, uint32_t row, uint32_t var, uint32_t *out_set)
 {
   const vyre_view *v = q->v;
   uint32_t at = v->first[v->first[q->loop]];
-  while (at != row && at != q->test)
-    at = v->next[at];
+  for (*out_set = 0; at != row && at != q->test; at = v->next[at])
+    *out_set = vyre_op_of(v, at) == VYRE_OP_set && v->a[at] == var ? at : *out_set;
   return at == row;
 }
 
@@ -128,9 +129,12 @@ value_of_get(search *q, uint32_t get, uint32_t trip, uint64_t out[4])
 {
   const vyre_view *v = q->v;
   const uint32_t var = v->a[get];
+  uint32_t earlier;
   bool zero = false;
-  if (!is_in_header(q, get))
+  if (!is_in_header(q, get, var, &earlier))
     return false;
+  if (earlier)
+    return value_of(q, v->b[earlier], trip, out);
   const uint32_t set = trip == SECOND ? set_by_trip(q, var) : set_before(q, var, &zero);
   if (zero)
     splat(0, out);
@@ -161,12 +165,12 @@ value_of(search *q, uint32_t row, uint32_t trip, uint64_t out[4])
 
 /* ---- the header ---------------------------------------------------------------------------------------------------------- */
 
-/* Returns whether the row may be skipped without a visible effect. */
+/* Returns whether the row has no visible effect, except on a variable. */
 static bool
-may_skip(const vyre_view *v, uint32_t row)
+is_quiet(const vyre_view *v, uint32_t row)
 {
   const uint32_t flags = vyre_op_flags_of(v, row);
-  if ((flags & VYRE_OP_PURE) != 0)
+  if ((flags & VYRE_OP_PURE) != 0 || vyre_op_of(v, row) == VYRE_OP_set)
     return true;
   if ((flags & (VYRE_OP_READS | VYRE_OP_IDENTITY)) != VYRE_OP_READS || (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_VOLATILE) != 0)
     return false;
@@ -181,7 +185,7 @@ test_of(search *q)
   for (uint32_t row = v->first[v->first[q->loop]]; row && may_visit(q, row); row = v->next[row]) {
     if (vyre_op_of(v, row) == VYRE_OP_if)
       return row;
-    if (!may_skip(v, row))
+    if (!is_quiet(v, row))
       return 0;
   }
   return 0;
@@ -193,7 +197,7 @@ begins_with_break(const vyre_view *v, uint32_t arm)
   return vyre_op_of(v, cleaner_next_placed(v, v->first[arm])) == VYRE_OP_break;
 }
 
-bool
+uint32_t
 once_loop(const vyre_host *host, const vyre_module *module, uint32_t loop, bool continues)
 {
   const vyre_view *v = host->view(module);
@@ -202,9 +206,9 @@ once_loop(const vyre_host *host, const vyre_module *module, uint32_t loop, bool 
   uint64_t condition[4];
   q.test = test_of(&q);
   if (q.test == 0)
-    return false;
+    return 0;
   const bool then_breaks = begins_with_break(v, v->first[q.test]), else_breaks = begins_with_break(v, v->last[q.test]);
   if ((!then_breaks && !else_breaks) || !value_of(&q, v->a[q.test], SECOND, condition))
-    return false;
-  return condition[0] ? then_breaks : else_breaks;
+    return 0;
+  return (condition[0] ? then_breaks : else_breaks) ? q.test : 0;
 }

@@ -43,12 +43,40 @@ cleaner_for(cleaner *k, uint32_t row)
   cleaner_convert_to_block(k, row, body);
 }
 
-/* Replaces a loop with one iteration by its body, followed by its continuing region. */
+/* Returns whether there is a `set` from `first` to before `test`, which is not 0. */
+static bool
+has_sets(const vyre_view *v, uint32_t first, uint32_t test)
+{
+  while (first != test && vyre_op_of(v, first) != VYRE_OP_set)
+    first = v->next[first];
+  return first != test;
+}
+
+/* Copies the rows from `first` to before `test` to the end of the region. */
 static void
-replace_by_one_trip(cleaner *k, uint32_t row)
+repeat_sets(cleaner *k, uint32_t first, uint32_t test, uint32_t region)
+{
+  const vyre_view *v = k->v;
+  if (!cleaner_make_room(k))
+    return;
+  uint32_t row;
+  const uint32_t end = k->host->append_row(k->module, region, VYRE_ROW(VYRE_OP_return, 0, 0), 0, 0, 0, 0, 0);
+  for (row = first; row != test; row = v->next[row])
+    (void)k->host->clone(k->module, row, end, k->copies, k->room);
+  for (row = first; row != test; row = v->next[row])
+    k->copies[row] = 0;
+  k->host->kill(k->module, end);
+}
+
+/* Replaces a loop with one iteration by its body, followed by its continuing region.  If `test` is not 0, a second iteration would
+ * break at that `if`, so the sets before it follow. */
+static void
+replace_by_one_trip(cleaner *k, uint32_t row, uint32_t test)
 {
   const vyre_view *v = k->v;
   const uint32_t body = v->first[row], continuing = v->last[row], behind = v->first[continuing];
+  if (test && has_sets(v, v->first[body], test))
+    repeat_sets(k, v->first[body], test, behind ? continuing : body);
   while (behind && v->first[body])
     k->host->move_before(k->module, v->first[body], behind);
   cleaner_convert_to_block(k, row, behind ? continuing : body);
@@ -69,15 +97,16 @@ cleaner_loop(cleaner *k, uint32_t row)
   const bool alone = cleaner_next_placed(v, v->first[continuing]) == end; /* `end` is the region's only row with a position */
   bool one = end && vyre_row_is_const(v, v->a[end]) && v->imm[v->a[end]] != 0;
   const bool never = end && vyre_row_is_const(v, v->a[end]) && !one;
-  if (!one)
-    one = once_loop(k->host, k->module, row, continues);
+  const uint32_t test = one ? 0 : once_loop(k->host, k->module, row, continues);
+  /* Sets at the start of a second iteration do not run if a jump or the end of the first iteration leaves the loop. */
+  one = one || (test && ((!continues && (!end || never)) || !has_sets(v, v->first[body], test)));
   if (end && (never || (one && (!continues || alone)))) {
     k->host->kill(k->module, end);
     k->jumps_removed++;
     end = 0;
   }
   if (one && (!continues || alone)) {
-    replace_by_one_trip(k, row);
+    replace_by_one_trip(k, row, test);
     return;
   }
   k->completes[row] = end || cleaner_has_jump(k, row, VYRE_OP_break);
