@@ -66,7 +66,7 @@ arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)
     y = next_placed(v, else_region, y);
     if (x == 0 || y == 0)
       return x == y;
-    if (x >= k->rows || y >= k->rows || !rows_equal(k, x, y)) /* rows of cleaner_nest wait for the next run */
+    if (x >= k->rows || y >= k->rows || !rows_equal(k, x, y)) /* rows added in this run have no twin */
       return false;
     k->twin[x] = y;
   }

@@ -11,7 +11,7 @@ typedef struct cleaner {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t rows;   /* elements of the columns below: the rows at the start.  cleaner_nest adds rows, and removes them */
+  uint32_t rows;   /* elements of the columns below: the rows at the start.  rows that dbe adds are beyond */
   uint32_t *jumps; /* by construct, the last break, continue or leave that names it; a list through `link` */
   uint32_t *link;
   uint32_t *twin; /* by row of an arm, the corresponding row of the other arm; NULL until needed */
@@ -75,8 +75,8 @@ void cleaner_drop(cleaner *k, uint32_t row);
 /* Replaces the construct by the rows of one of its regions. */
 void cleaner_replace_by_region(cleaner *k, uint32_t construct, uint32_t region);
 
-/* Removes a jump that control reaches the end of the construct without.  Constructs around it now complete, and an `if` that held
- * only the jump is removed. */
+/* Removes a jump to the end of the construct, which control reaches without it.  Constructs around it now complete, and an `if`
+ * that held only the jump is removed. */
 void cleaner_drop_jump(cleaner *k, uint32_t jump, uint32_t construct);
 
 /* Removes jumps of the op whose target control reaches without them. */
@@ -88,9 +88,9 @@ void cleaner_convert_to_block(cleaner *k, uint32_t row, uint32_t region);
 /* ---- one construct, after the constructs in it --------------------------------------------------------------------------- */
 
 void cleaner_block(cleaner *k, uint32_t block);
-/* Makes room in `leaving` and `copies` for the rows that one construct may add.  Returns false if memory runs out. */
-bool cleaner_make_room(cleaner *k);
-void cleaner_nest(cleaner *k, uint32_t block); /* moves the rows after leaves, if then all leaves go (nest.c) */
+/* Makes room in `leaving` and `copies` for that many more rows.  Returns false if memory runs out. */
+bool cleaner_make_room(cleaner *k, uint32_t more);
+void cleaner_nest(cleaner *k, uint32_t block); /* moves rows, if that removes all leaves of the block (nest.c) */
 void cleaner_if(cleaner *k, uint32_t row);     /* defined in arms.c */
 void cleaner_switch(cleaner *k, uint32_t row); /* defined in cases.c */
 void cleaner_for(cleaner *k, uint32_t row);    /* defined in trips.c */

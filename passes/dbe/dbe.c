@@ -7,7 +7,7 @@
  *   for      with from >= to, or without rows: removed.  With one iteration between literals: the body, with a literal index
  *   loop     with one iteration, because its end breaks, its end is unreachable, or a second iteration would leave at its header
  *            (once.c): the body and its continuing region
- *   block    without leaves: its rows.  Rows after an `if` with a leave move to the arm that reaches them, if then all leaves go
+ *   block    without leaves: its rows.  Rows after an `if` with a leave move (nest.c), if that removes all leaves
  *   jumps    to the place that control reaches without them: removed
  *   rows     after a construct that control never leaves by its end (both arms jump, a loop has no exit): removed
  *

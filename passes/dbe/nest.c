@@ -9,8 +9,8 @@
  *   if %c { if %d { set %r, %x  leave %b } }  store %y[0], 1u32    ; becomes
  *   set %f, false  if %c { if %d { set %r, %x  set %f, true } }  if get %f { } else { store %y[0], 1u32 }
  *
- * Then each leave ends the block anyway, and cleaner_block removes it.  Drivers do the same to returns, but a leave of a block
- * becomes a break of a switch, for which they keep more values alive and test a flag more often.
+ * Each leave is then the last row on its path, and cleaner_block removes it.  Drivers do the same to returns, but a leave of a
+ * block becomes a break of a switch, for which they keep more values alive and test a flag more often.
  *
  * A block changes only if all its leaves go.  A leave stays in a loop, a switch or another block: there the break of a switch was
  * better after AMD's compiler, measured on 56 shaders.
@@ -18,8 +18,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
 
-enum { MOST_IFS = 64, MOST_COPIED = 8 }; /* of one block; rows after one `if` */
-enum { TOO_MANY = MOST_COPIED + 1, MOST_NEW = MOST_IFS * (MOST_COPIED + 2) };
+enum { MOST_IFS = 64, MOST_COPIED = 8 };           /* with leaves of one block; rows after one `if` */
+enum { MOST_NEW = MOST_IFS * (MOST_COPIED + 16) }; /* of one block: copies, and the rows of a guard and of its leaves */
 
 static const vyre_type BOOL = VYRE_TYPE(VYRE_BOOL, 1);
 
@@ -56,7 +56,7 @@ is_inside(const nester *n, uint32_t row, uint32_t construct)
   return row == construct;
 }
 
-/* ---- whether it is possible ---------------------------------------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------------------------------------------------------- */
 
 static bool
 is_cheap(const vyre_view *v, uint32_t row)
@@ -65,32 +65,28 @@ is_cheap(const vyre_view *v, uint32_t row)
   return op == VYRE_OP_get || op == VYRE_OP_set || (vyre_row_is_pure(v, row) && !vyre_op_is_opaque(op));
 }
 
-/* Returns the number of rows from `row` on in its region and of the `following` ones, or TOO_MANY if they may not be copied. */
-static uint32_t
-count_rest(const vyre_view *v, uint32_t row, uint32_t following)
+/* Returns whether the rows from `row` on in its region are few and cheap. */
+static bool
+may_copy(const vyre_view *v, uint32_t row)
 {
-  uint32_t count = following;
-  for (; row && count < TOO_MANY; row = v->next[row])
-    count = is_cheap(v, row) ? count + 1 : cleaner_has_place(v, row) ? TOO_MANY : count;
-  return count;
+  uint32_t count = 0;
+  for (; row && count <= MOST_COPIED; row = v->next[row]) {
+    if (cleaner_has_place(v, row) && !is_cheap(v, row))
+      return false;
+    count++;
+  }
+  return count <= MOST_COPIED;
 }
 
-/* Returns whether all leaves in the region can end it.  `following` is the number of rows that control reaches after the region, or
- * TOO_MANY.  `depth` bounds the recursion. */
+/* Returns whether all constructs with leaves in the region are `if`s, and not too many. */
 static bool
-may_nest(nester *n, uint32_t region, uint32_t following, uint32_t depth)
+may_nest(nester *n, uint32_t region)
 {
   const vyre_view *v = n->k->v;
   for (uint32_t row = v->first[region]; row; row = v->next[row]) {
     if (!has_leave(n, row) || vyre_op_of(v, row) == VYRE_OP_leave)
       continue;
-    if (vyre_op_of(v, row) != VYRE_OP_if || depth == 0 || n->ifs-- == 0)
-      return false;
-    const uint32_t then = v->first[row], otherwise = v->last[row];
-    const bool then_goes_on = cleaner_completes(n->k, then), otherwise_goes_on = cleaner_completes(n->k, otherwise);
-    uint32_t rest = cleaner_next_placed(v, v->next[row]) ? count_rest(v, v->next[row], following) : following;
-    rest = rest == TOO_MANY && then_goes_on && otherwise_goes_on ? 0 : rest; /* a flag guards them */
-    if (!may_nest(n, then, then_goes_on ? rest : 0, depth - 1) || !may_nest(n, otherwise, otherwise_goes_on ? rest : 0, depth - 1))
+    if (vyre_op_of(v, row) != VYRE_OP_if || n->ifs-- == 0 || !may_nest(n, v->first[row]) || !may_nest(n, v->last[row]))
       return false;
   }
   return true;
@@ -98,7 +94,7 @@ may_nest(nester *n, uint32_t region, uint32_t following, uint32_t depth)
 
 /* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
-/* Moves the rows after `row` to the end of the region, or copies them there. */
+/* Moves the rows after `row` to the end of the region, or copies them there.  A row at the end is needed to insert before it. */
 static void
 take_rest(nester *n, uint32_t row, uint32_t region, bool copies)
 {
@@ -126,6 +122,13 @@ set_flag(const nester *n, uint32_t before, bool value)
   (void)host->insert_row(n->k->module, before, VYRE_ROW(VYRE_OP_set, 0, 0), 0, 0, n->flag, literal, 0);
 }
 
+/* Returns whether the row sets the flag, for another guard. */
+static bool
+sets_flag(const nester *n, uint32_t row)
+{
+  return vyre_op_of(n->k->v, row) == VYRE_OP_set && n->k->v->a[row] == n->flag;
+}
+
 static void
 make_flag(nester *n)
 {
@@ -147,7 +150,7 @@ guard_rest(nester *n, uint32_t construct)
     make_flag(n);
   set_flag(n, construct, false);
   for (uint32_t jump = n->k->jumps[n->block]; jump; jump = n->k->link[jump])
-    if (vyre_op_of(v, jump) == VYRE_OP_leave && is_inside(n, jump, construct))
+    if (vyre_op_of(v, jump) == VYRE_OP_leave && is_inside(n, jump, construct) && !sets_flag(n, v->prev[jump]))
       set_flag(n, jump, true);
   const uint32_t next = v->next[construct];
   const uint32_t left = host->insert_row(n->k->module, next, VYRE_ROW(VYRE_OP_get, BOOL, 0), 0, 0, n->flag, 0, 0);
@@ -161,7 +164,7 @@ static void
 nest(nester *n, uint32_t region)
 {
   const vyre_view *v = n->k->v;
-  uint32_t row = v->first[region], guarded = 0;
+  uint32_t row = v->first[region], guarded_region = 0;
   while (row && (!has_leave(n, row) || vyre_op_of(v, row) == VYRE_OP_leave))
     row = v->next[row];
   if (row == 0)
@@ -169,8 +172,8 @@ nest(nester *n, uint32_t region)
   const bool has_rest = cleaner_next_placed(v, v->next[row]) != 0;
   const uint32_t then = v->first[row], otherwise = v->last[row];
   const bool then_goes_on = cleaner_completes(n->k, then), otherwise_goes_on = cleaner_completes(n->k, otherwise);
-  if (has_rest && then_goes_on && otherwise_goes_on && count_rest(v, v->next[row], 0) == TOO_MANY) {
-    guarded = guard_rest(n, row);
+  if (has_rest && then_goes_on && otherwise_goes_on && !may_copy(v, v->next[row])) {
+    guarded_region = guard_rest(n, row);
   } else if (has_rest && (then_goes_on || otherwise_goes_on)) {
     if (then_goes_on && otherwise_goes_on)
       take_rest(n, row, then, true);
@@ -178,18 +181,18 @@ nest(nester *n, uint32_t region)
   }
   nest(n, then);
   nest(n, otherwise);
-  if (guarded == 0)
+  if (guarded_region == 0)
     return;
   for (uint32_t jump = n->k->jumps[n->block]; jump; jump = n->k->link[jump])
     if (vyre_op_of(v, jump) == VYRE_OP_leave && is_inside(n, jump, row))
       cleaner_drop_jump(n->k, jump, row);
-  nest(n, guarded);
+  nest(n, guarded_region);
 }
 
 bool
-cleaner_make_room(cleaner *k)
+cleaner_make_room(cleaner *k, uint32_t more)
 {
-  const uint32_t rows = k->v->rows + MOST_NEW, before = k->room;
+  const uint32_t rows = k->v->rows + more, before = k->room;
   if (rows <= before)
     return true;
   const uint32_t *const leaving = k->leaving;
@@ -206,10 +209,10 @@ void
 cleaner_nest(cleaner *k, uint32_t block)
 {
   nester n = {.k = k, .block = block, .ifs = MOST_IFS};
-  if (!cleaner_has_jump(k, block, VYRE_OP_leave) || !cleaner_make_room(k))
+  if (!cleaner_has_jump(k, block, VYRE_OP_leave) || !cleaner_make_room(k, MOST_NEW))
     return;
   mark_leaves(&n);
-  if (!may_nest(&n, k->v->first[block], 0, MOST_IFS))
+  if (!may_nest(&n, k->v->first[block]))
     return;
   nest(&n, k->v->first[block]);
 }

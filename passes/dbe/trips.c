@@ -57,9 +57,11 @@ static void
 repeat_sets(cleaner *k, uint32_t first, uint32_t test, uint32_t region)
 {
   const vyre_view *v = k->v;
-  if (!cleaner_make_room(k))
+  uint32_t row, count = 1;
+  for (row = first; row != test; row = v->next[row])
+    count++;
+  if (!cleaner_make_room(k, count))
     return;
-  uint32_t row;
   const uint32_t end = k->host->append_row(k->module, region, VYRE_ROW(VYRE_OP_return, 0, 0), 0, 0, 0, 0, 0);
   for (row = first; row != test; row = v->next[row])
     (void)k->host->clone(k->module, row, end, k->copies, k->room);

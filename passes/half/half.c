@@ -28,7 +28,7 @@ enum {
   EXACT = 4,     /* f16 holds the value exactly */
   ROUNDED = 8,   /* all uses convert the value to f16 */
   AFTER = 16,    /* a row that computes gives the value or a part of it */
-  KEPT = 32,     /* of any row that becomes f16: its value as f32 has a use */
+  KEPT = 32,     /* any row that becomes f16: its f32 value is still used */
   COMPARES = 64, /* a comparison of f16 values */
 };
 
@@ -121,7 +121,7 @@ is_half(const halver *h, uint32_t row)
 
 /* ---- analysis ------------------------------------------------------------------------------------------------------------ */
 
-/* Returns EXACT and AFTER as a row has them that only moves this operand. */
+/* Returns the EXACT and AFTER facts of a row that only moves this operand. */
 static uint8_t
 facts_from(const halver *h, uint32_t row)
 {

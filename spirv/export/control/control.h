@@ -45,8 +45,7 @@ vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
   return s->use[construct - s->base] & VYRE_SPV_HAS_TAIL ? s->parent[s->parent[construct]] : 0;
 }
 
-/* Returns the construct whose end an edge to the end of `construct` reaches: the construct itself, or the one after its tails. Then
- * the vars have the values after the tails; the caller restores them. */
+/* Applies the tails after the construct to the vars.  Returns the construct whose end is reached.  The caller restores the vars. */
 uint32_t vyre_spv_run_tails(vyre_spv *s, uint32_t construct);
 
 /* ---- live.c ---- */

@@ -1,10 +1,10 @@
 /* Vars that become function variables, with loads and stores, because their phis would be far longer.
  *
  * A var set in one case of a switch of n cases needs a phi of n values after it.  So n such vars need n * n values, but only n
- * stores. Merge blocks of nested constructs and breaks of a loop have the same effect.  In nearly all programs, all vars are values:
- * the words of the phis that joins may need are at most FREE_WORDS, or ROW_WORDS per row of the program.  Otherwise a var becomes a
- * variable if its phis have more than VAR_TIMES the words of the variable, its loads and its stores.  The remaining words are
- * linear in the rows.
+ * stores. Merge blocks of nested constructs and breaks of a loop have the same effect.  In nearly all programs, all vars are
+ * values: the words of the phis that joins may need are at most FREE_WORDS, or ROW_WORDS per row of the program.  Otherwise a var
+ * becomes a variable if its phis have more than VAR_TIMES the words of the variable, its loads and its stores.  The remaining words
+ * are linear in the rows.
  *
  * Each join counts as a phi of two words per edge to its block.  A loop's header has one more phi, and a join after the target of
  * leaves that cross constructs has one in the merge block of each of those.

@@ -9,6 +9,9 @@
  * assumed.  That is at most once more than loops are nested, and no more than MOST_WALKS times.  Source: Kam and Ullman, "Global
  * Data Flow Analysis and Iterative Algorithms", 1976.
  *
+ * The same walk finds which sets may lead to a back edge.  "Control may reach the back edge of this loop" flows backward like
+ * liveness, from the back edge, so it is a bit of the same sets.
+ *
  * Cost: events, and constructs * vars / 64, for each walk.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -23,7 +26,7 @@ enum {
   SETS,  /* that it sets */
   AFTER, /* a construct: live after it */
   HEAD,  /* live where it branches: at the start of any arm or case */
-  NEXT,  /* a loop: live where it continues; a switch: live at the start of the following case */
+  NEXT,  /* a loop: live at its continue target; a switch: live at the start of the following case */
   ROUND, /* a loop: set on a path to its back edge */
   LIVE_SETS
 };
@@ -41,7 +44,7 @@ typedef struct liveness {
   vyre_spv *s;
   const uint32_t *vars; /* by number */
   uint32_t count;       /* vars */
-  size_t words;         /* of a set: bits of vars, and a last word with a bit by loop depth: whether its back edge may follow */
+  size_t words;         /* of a set: bits of vars, and a last word with a bit by loop depth: control may reach its back edge */
   frame *frames;
   uint64_t *sets;          /* by depth: LIVE_SETS sets */
   uint32_t depth, deepest; /* frames, and room for them */
@@ -60,14 +63,14 @@ set_of(const liveness *l, uint32_t depth, uint32_t which)
   return l->sets + ((size_t)depth * LIVE_SETS + which) * l->words;
 }
 
-/* Returns the word of a set that has a bit by loop depth. */
+/* Returns the last word of a set, which has a bit by loop depth. */
 static uint64_t *
-loops_of(const liveness *l, uint64_t *set)
+back_edges_of(const liveness *l, uint64_t *set)
 {
   return set + l->words - 1;
 }
 
-/* Returns the bit of the innermost loop, or 0 if it has none. */
+/* Returns the bit of the innermost loop, or 0 if it is nested deeper than MOST_LOOPS. */
 static uint64_t
 loop_bit(const liveness *l)
 {
@@ -167,14 +170,14 @@ begin_loop(liveness *l, uint32_t depth)
     copy(l, next, l->headers + f->loop * l->words);
   else
     fill(l, next);
-  if (vyre_spv_opcode(l->s, f->row) == VYRE_OP_for) /* the header leaves the loop */
+  if (vyre_spv_opcode(l->s, f->row) == VYRE_OP_for) /* the header has an edge out of the loop */
     add(l, next, l->live);
   if (l->loop_depth < MOST_LOOPS)
     l->loops[l->loop_depth] = depth;
   l->loop_depth++;
-  *loops_of(l, next) = l->walks < MOST_WALKS        ? *loops_of(l, next) | *loops_of(l, l->live) | loop_bit(l)
-                       : l->loop_depth < MOST_LOOPS ? loop_bit(l) * 2 - 1
-                                                    : UINT64_MAX;
+  *back_edges_of(l, next) = l->walks < MOST_WALKS        ? *back_edges_of(l, next) | *back_edges_of(l, l->live) | loop_bit(l)
+                            : l->loop_depth < MOST_LOOPS ? loop_bit(l) * 2 - 1
+                                                         : UINT64_MAX;
 }
 
 static bool
@@ -225,7 +228,7 @@ leave_body(liveness *l, uint32_t row, uint32_t around)
   uint64_t *const header = l->headers + f->loop * l->words;
   if (is_for)
     add(l, l->live, set_of(l, around, AFTER));
-  *loops_of(l, l->live) &= ~loop_bit(l);
+  *back_edges_of(l, l->live) &= ~loop_bit(l);
   l->repeats |= l->walks < MOST_WALKS && !is_subset(l, l->live, is_for ? set_of(l, around, NEXT) : header);
   copy(l, header, l->live);
   record_joins(l, row, set_of(l, around, l->loop_depth > MOST_LOOPS ? SETS : ROUND), l->live);
@@ -290,7 +293,7 @@ depth_of(const liveness *l, uint32_t construct)
   return depth;
 }
 
-/* Before a jump, the vars are live that are live at its target. */
+/* The vars live before a jump are those live at its target. */
 static void
 visit_jump(liveness *l, uint32_t row, vyre_opcode op)
 {
@@ -322,7 +325,7 @@ visit_set(liveness *l, uint32_t row)
   const uint64_t bit = UINT64_C(1) << (number & 63);
   l->live[number / 64] &= ~bit;
   set_of(l, l->depth - 1, SETS)[number / 64] |= bit;
-  for (uint64_t left = *loops_of(l, l->live); left; left &= left - 1)
+  for (uint64_t left = *back_edges_of(l, l->live); left; left &= left - 1)
     set_of(l, l->loops[__builtin_ctzll(left)], ROUND)[number / 64] |= bit;
 }
 

@@ -32,7 +32,7 @@ undefined_of(vyre_spv *s, uint32_t var)
 enum { ZERO = 0 };
 #define UNSET (UINT32_MAX - 1)
 
-/* Returns the id to use in the phi of a var.  An OpUndef may have another value at each use, so only phis use it. */
+/* Returns the id to use in the phi of a var.  Each use of an OpUndef may have a different value, so only phis use one. */
 static uint32_t
 phi_operand(vyre_spv *s, uint32_t var, uint32_t id)
 {
@@ -203,8 +203,8 @@ write_phi(vyre_spv *s, uint32_t type, const vyre_spv_words *edges)
   return id;
 }
 
-/* Returns the value of the k-th join of `to` in the block of the edges.  Edges to other constructs bring an undefined value.  Ids
- * smaller than `known` dominate all of the edges. */
+/* Returns the value of the k-th join of `to` in the block of the edges.  For edges to other constructs, the phi has an undefined
+ * operand.  Ids smaller than `known` dominate all of the edges. */
 static uint32_t
 merge_join(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t to, uint32_t k)
 {

@@ -365,13 +365,8 @@ import_undefined(import *m, uint32_t id, uint32_t k)
   const vyre_type type = import_leaf_type(m, id, k);
   if (VYRE_TYPE_KIND(type) == VYRE_OPAQUE)
     return import_zero(m, id, k);
-  const vyre_row var = vyre_build_unset_var(&m->b, type);
-  const uint32_t next = m->view->next[var.id];
-  vyre_builder b = import_builder(m);
-  if (next) /* later declarations are made in front of it */
-    vyre_builder_before(&b, (vyre_row){next});
-  else
-    vyre_builder_at_end(&b, (vyre_row){m->program});
+  vyre_builder b = import_top(m); /* rows of constants may use it */
+  const vyre_row var = vyre_build(&b, VYRE_OP_var, type, 0, 0, VYRE_ACCESS_UNSET, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   return vyre_build_get(&b, var).id;
 }
 
