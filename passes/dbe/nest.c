@@ -101,6 +101,9 @@ take_rest(nester *n, uint32_t row, uint32_t region, bool copies)
   const vyre_view *v = n->k->v;
   const vyre_host *host = n->k->host;
   const uint32_t end = host->append_row(n->k->module, region, VYRE_ROW(VYRE_OP_return, 0, 0), 0, 0, 0, 0, 0);
+  n->k->out_of_memory |= end == 0;
+  if (end == 0)
+    return;
   if (copies)
     for (uint32_t at = v->next[row]; at; at = v->next[at])
       (void)host->clone(n->k->module, at, end, n->k->copies, n->k->room);
@@ -155,6 +158,9 @@ guard_rest(nester *n, uint32_t construct)
   const uint32_t next = v->next[construct];
   const uint32_t left = host->insert_row(n->k->module, next, VYRE_ROW(VYRE_OP_get, BOOL, 0), 0, 0, n->flag, 0, 0);
   const uint32_t test = host->insert_row(n->k->module, next, VYRE_ROW(VYRE_OP_if, 0, 0), 0, 0, left, 0, 0);
+  n->k->out_of_memory |= n->flag == 0 || left == 0 || test == 0;
+  if (n->k->out_of_memory)
+    return 0;
   take_rest(n, test, v->last[test], false);
   return v->last[test];
 }
@@ -167,7 +173,7 @@ nest(nester *n, uint32_t region)
   uint32_t row = v->first[region], guarded_region = 0;
   while (row && (!has_leave(n, row) || vyre_op_of(v, row) == VYRE_OP_leave))
     row = v->next[row];
-  if (row == 0)
+  if (row == 0 || n->k->out_of_memory)
     return;
   const bool has_rest = cleaner_next_placed(v, v->next[row]) != 0;
   const uint32_t then = v->first[row], otherwise = v->last[row];
@@ -193,8 +199,8 @@ bool
 cleaner_make_room(cleaner *k, uint32_t more)
 {
   const uint32_t rows = k->v->rows + more, before = k->room;
-  if (rows <= before)
-    return true;
+  if (rows <= before || k->out_of_memory)
+    return !k->out_of_memory;
   const uint32_t *const leaving = k->leaving;
   k->room = 2 * rows;
   k->leaving = k->host->alloc(k->ctx, k->room * sizeof *k->leaving);

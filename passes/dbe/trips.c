@@ -63,6 +63,9 @@ repeat_sets(cleaner *k, uint32_t first, uint32_t test, uint32_t region)
   if (!cleaner_make_room(k, count))
     return;
   const uint32_t end = k->host->append_row(k->module, region, VYRE_ROW(VYRE_OP_return, 0, 0), 0, 0, 0, 0, 0);
+  k->out_of_memory |= end == 0;
+  if (end == 0)
+    return;
   for (row = first; row != test; row = v->next[row])
     (void)k->host->clone(k->module, row, end, k->copies, k->room);
   for (row = first; row != test; row = v->next[row])
