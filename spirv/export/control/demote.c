@@ -52,11 +52,12 @@ count_words(const vyre_spv *s, uint64_t *sums)
   uint64_t all = 0;
   for (size_t at = 1; at < s->joins.count; at += 2 + joins[at + 1]) {
     const uint32_t row = joins[at];
-    const bool is_case = vyre_spv_opcode(s, row) == VYRE_OP_case, is_loop = vyre_row_is_loop(s->view, s->parent[row]);
-    const uint64_t edges = is_case ? 2 * VYRE_SPV_EDGE_WORDS : s->aux[(is_loop ? s->parent[row] : row) - s->base];
-    const uint64_t own = VYRE_SPV_PHI_WORDS + edges, words = is_case   ? own
-                                                             : is_loop ? own + HEADER_PHI_WORDS
-                                                                       : own + s->id[row - s->base];
+    const uint32_t around = s->parent[row];
+    const bool is_case = vyre_spv_opcode(s, row) == VYRE_OP_case, is_loop = vyre_row_is_loop(s->view, around);
+    const bool has_two_edges = is_case || (is_loop && s->first[around] == row);
+    const uint64_t edges = has_two_edges ? 2 * VYRE_SPV_EDGE_WORDS : s->aux[(is_loop ? around : row) - s->base];
+    const uint64_t own = VYRE_SPV_PHI_WORDS + edges;
+    const uint64_t words = is_case ? own : is_loop ? own + HEADER_PHI_WORDS : own + s->id[row - s->base];
     for (uint32_t k = 0; k < joins[at + 1]; k++) {
       uint64_t *const sum = &sums[s->id[joins[at + 2 + k] - s->base]];
       *sum = own <= MOST_PHI_WORDS && *sum != UINT64_MAX ? *sum + words : UINT64_MAX;

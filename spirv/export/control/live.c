@@ -6,8 +6,8 @@
  *
  * The survey lists the events: gets, sets, jumps, and the starts and ends of constructs and regions.  One walk over the events,
  * from last to first, has a bit by var.  It is repeated if more vars turn out to be live at the header of a loop than its back edge
- * assumed.  That is at most once more than loops are nested, and no more than MOST_WALKS times.  Source: Kam and Ullman, "Global
- * Data Flow Analysis and Iterative Algorithms", 1976.
+ * assumed.  That is at most once more than loops are nested.  If that takes more than MOST_WORK, the last walk assumes all vars.
+ * Source: Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976.
  *
  * The same walk finds which sets may lead to a back edge.  "Control may reach the back edge of this loop" flows backward like
  * liveness, from the back edge, so it is a bit of the same sets.
@@ -31,7 +31,7 @@ enum {
   LIVE_SETS
 };
 
-enum { MOST_WALKS = 16 }; /* after which all vars count as live at back edges */
+enum { MOST_WORK = 1 << 24, ROW_WORK = 64 }; /* words of sets in all walks, and more for each row of the program */
 
 enum { MOST_LOOPS = 64 }; /* nested loops with a bit in a set; deeper ones count all of their sets as ROUND */
 
@@ -53,7 +53,7 @@ typedef struct liveness {
   uint32_t loop_count; /* so far */
   uint32_t loop_depth;
   uint32_t loops[MOST_LOOPS]; /* by loop depth: the loop's frame */
-  uint32_t walks;             /* so far */
+  bool is_exact;              /* otherwise all vars count as live at back edges */
   bool repeats;               /* the assumption about a back edge was too small */
 } liveness;
 
@@ -166,7 +166,7 @@ begin_loop(liveness *l, uint32_t depth)
   uint64_t *const next = set_of(l, depth, NEXT);
   f->loop = l->loop_count++;
   clear(l, set_of(l, depth, ROUND));
-  if (l->walks < MOST_WALKS)
+  if (l->is_exact)
     copy(l, next, l->headers + f->loop * l->words);
   else
     fill(l, next);
@@ -175,9 +175,10 @@ begin_loop(liveness *l, uint32_t depth)
   if (l->loop_depth < MOST_LOOPS)
     l->loops[l->loop_depth] = depth;
   l->loop_depth++;
-  *back_edges_of(l, next) = l->walks < MOST_WALKS        ? *back_edges_of(l, next) | *back_edges_of(l, l->live) | loop_bit(l)
-                            : l->loop_depth < MOST_LOOPS ? loop_bit(l) * 2 - 1
-                                                         : UINT64_MAX;
+  if (l->is_exact)
+    *back_edges_of(l, next) |= *back_edges_of(l, l->live) | loop_bit(l);
+  else
+    *back_edges_of(l, next) = l->loop_depth < MOST_LOOPS ? loop_bit(l) * 2 - 1 : UINT64_MAX;
 }
 
 static bool
@@ -229,7 +230,7 @@ leave_body(liveness *l, uint32_t row, uint32_t around)
   if (is_for)
     add(l, l->live, set_of(l, around, AFTER));
   *back_edges_of(l, l->live) &= ~loop_bit(l);
-  l->repeats |= l->walks < MOST_WALKS && !is_subset(l, l->live, is_for ? set_of(l, around, NEXT) : header);
+  l->repeats |= l->is_exact && !is_subset(l, l->live, is_for ? set_of(l, around, NEXT) : header);
   copy(l, header, l->live);
   record_joins(l, row, set_of(l, around, l->loop_depth > MOST_LOOPS ? SETS : ROUND), l->live);
 }
@@ -400,6 +401,11 @@ vyre_spv_find_joins(vyre_spv *s)
   if (!l.live || !l.headers)
     return;
   memset(l.headers, 0, (size_t)s->loops * l.words * sizeof *l.headers);
-  for (l.repeats = true; l.repeats && !vyre_spv_failed(s); l.walks++)
+  const uint64_t most = MOST_WORK + (uint64_t)s->count * ROW_WORK;
+  const uint64_t of_walk = s->events.count + (uint64_t)s->nests * l.words * LIVE_SETS;
+  uint64_t work = 0;
+  for (l.repeats = true; l.repeats && !vyre_spv_failed(s); work += of_walk) {
+    l.is_exact = work < most;
     walk(&l);
+  }
 }
