@@ -86,6 +86,14 @@ find_leaving(vyre_spv *s, const vyre_spv_scope *scope, uint32_t target)
   return stays;
 }
 
+/* Returns whether nothing is written after a place with these edges.  In a continuing region, the back edge must follow each block,
+ * also one that control does not reach (SPIR-V specification 2.11, "continue construct"). */
+static bool
+is_dead(const vyre_spv *s, const vyre_spv_words *edges)
+{
+  return edges->count == 0 && s->continuing == 0;
+}
+
 /* Writes the construct's merge block, from which leaves that crossed the construct continue. */
 static void
 close_scope(vyre_spv *s, vyre_spv_scope *scope)
@@ -95,9 +103,10 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
   vyre_spv_label(s, scope->merge);
   s->depth--;
   vyre_spv_restore(s, scope->changes);
-  s->dead = edges->count == 0;
-  if (s->dead) {
-    vyre_spv_unreachable(s);
+  s->dead = is_dead(s, edges);
+  if (edges->count == 0) {
+    if (s->dead)
+      vyre_spv_unreachable(s);
     return;
   }
   const bool stays = find_leaving(s, scope, target);
@@ -186,13 +195,13 @@ write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t 
   return true;
 }
 
-/* Begins the block of `edges`, with the phis of the joins at `row`.  Without edges, the block is not written. */
+/* Begins the block of `edges`, with the phis of the joins at `row`.  If the block is dead, the caller ends it. */
 static void
 begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t row)
 {
   vyre_spv_label(s, label);
-  s->dead = edges->count == 0;
-  if (!s->dead) {
+  s->dead = is_dead(s, edges);
+  if (edges->count) {
     vyre_spv_merge_joins(s, edges, 0, row);
     vyre_spv_debug_joins(s, row);
   }
@@ -301,7 +310,7 @@ write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, si
   vyre_spv_scope *scope = &s->scopes[depth];
   vyre_spv_restore(s, changes);
   begin_block(s, &scope->next_edges, scope->next, region);
-  bool live = !s->dead;
+  const bool live = !s->dead;
   s->breakif = 0;
   if (live) {
     s->continuing++;
@@ -311,12 +320,8 @@ write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, si
   }
   if (vyre_spv_failed(s))
     return;
-  if (live && s->dead) { /* it never ends: its last block is unreachable and has the back edge that SPIR-V requires */
-    if (s->code.data[s->code.count - 1] != (1u << 16 | SpvOpUnreachable))
-      vyre_spv_fail(s, "a jump out of a continuing region\nFix: verify the module before writing it");
-    s->code.count--;
-    live = false;
-  }
+  if (live && s->dead)
+    vyre_spv_fail(s, "a jump out of a continuing region\nFix: verify the module before writing it");
   const uint32_t body = s->first[scope->row];
   vyre_spv_patch_phis(s, body, phis, live ? vyre_spv_values_at(s, body) : 0, live);
   if (live && s->breakif) {
@@ -481,12 +486,14 @@ write_loop_jump(vyre_spv *s, bool is_break)
 
 /* ---- rows ---- */
 
+/* A trap ends the program.  SPIR-V does not allow this in a continuing region, where the trap is undefined behavior and control
+ * goes on. */
 static void
 write_end(vyre_spv *s, uint32_t row)
 {
-  /* A trap ends the program.  Where SPIR-V does not allow a return, the place is unreachable. */
-  const bool trap = vyre_spv_opcode(s, row) == VYRE_OP_trap;
-  vyre_spv_instruction(s, &s->code, trap && s->continuing ? SpvOpUnreachable : SpvOpReturn, NULL, 0);
+  if (s->continuing && vyre_spv_opcode(s, row) == VYRE_OP_trap)
+    return;
+  vyre_spv_instruction(s, &s->code, SpvOpReturn, NULL, 0);
   s->dead = true;
 }
 
