@@ -80,21 +80,37 @@ has_row(const export_case *c, bool (*is_such)(const vyre_module *module, uint32_
   return row < v->rows;
 }
 
-/* Seals the module, writes it, runs it everywhere, and compares.  Returns false if the program does not end, races, has other
- * buffers, executes undefined rows, or has rows that SPIR-V lacks. */
+/* Interprets the case.  The outcome is an error if the program does not end, races, has other buffers, executes undefined rows, or
+ * if its results depend on the values of unset variables. */
+static vyre_status
+interpret(const export_case *c, const export_memory *memory, export_memory *expected)
+{
+  static export_memory other;
+  vyre_interp_options options = {
+      .struct_size = sizeof options, .steps = 1u << 14, .check_races = true, .report_undefined = is_relaxed(c)};
+  vyre_status status = export_interpret(c, memory, expected, options);
+  options.unset = 0x55;
+  if (status || !is_relaxed(c))
+    return status;
+  status = export_interpret(c, memory, &other, options);
+  if (!status && memcmp(expected, &other, sizeof other) != 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "its results depend on unset variables");
+  return status;
+}
+
+/* Seals the module, writes it, runs it everywhere, and compares.  Returns false if the program has no certain results, or has rows
+ * that SPIR-V lacks. */
 static bool
 run_over(export_case *c, const export_memory *memory)
 {
   static export_memory expected;
   export_must(vyre_module_seal(c->module, NULL));
   c->program.id = vyre_module_view(c->module)->first[0];
-  const vyre_interp_options options = {
-      .struct_size = sizeof options, .steps = 1u << 14, .check_races = true, .report_undefined = is_relaxed(c)};
-  vyre_status status = export_interpret(c, memory, &expected, options);
+  vyre_status status = interpret(c, memory, &expected);
   while (status && c->groups > 1) {
     c->groups--; /* the workgroups may race with each other */
     vyre_status_free(status);
-    status = export_interpret(c, memory, &expected, options);
+    status = interpret(c, memory, &expected);
   }
   const bool runs = !status;
   if (runs)
