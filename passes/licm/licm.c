@@ -19,9 +19,10 @@
  *                      arm of an `if` or `switch`.  Outside they would run even if no iteration enters the arm
  *   registers          a hoisted value occupies registers in each iteration, and a GPU that runs out of registers runs fewer
  *                      invocations at once.  If more than MOST_ALIVE lanes from outside would be alive in the loop, and more than
- *                      without this pass, then only costly rows move, with their operands.  Values uniform in a subgroup do not
- *                      count.  Drivers merge equal rows of an unrolled loop's iterations, but not those in arms, so in this case
- *                      only rows in arms move out of such a loop
+ *                      without this pass, then only costly rows move, with their operands.  If even these make more than
+ *                      MOST_COSTLY, only values that are uniform in a subgroup move, which never count.  Drivers merge equal rows
+ *                      of an unrolled loop's iterations, but not those in arms, so in this case only rows in arms move out of
+ *                      such a loop
  *
  * The pass evaluates conditions (`i < 16`) in the first iteration, to find arms that it skips.  Known start values are the index
  * of a `for` from a literal, and a variable that holds a literal before the loop, by the join at the loop's header.
@@ -39,8 +40,9 @@ enum {
   ARM = 2,  /* the row is in an arm of an `if` or `switch` in the loop */
 };
 
-enum { MOST_STEPS = 32 }; /* visited rows of a path's computation */
-enum { MOST_ALIVE = 16 }; /* lanes.  8, 20, 24 and 32 were worse or no better after AMD's driver: bench/README.md */
+enum { MOST_STEPS = 32 };  /* visited rows of a path's computation */
+enum { MOST_ALIVE = 16 };  /* lanes.  8, 20, 24 and 32 were worse or no better after AMD's driver: bench/README.md */
+enum { MOST_COSTLY = 48 }; /* lanes, if only costly rows move */
 
 typedef struct motion {
   vyre_pass_ctx *ctx;
@@ -409,24 +411,18 @@ set_loops(const motion *m, uint32_t leaving, uint32_t loop)
     m->loop[m->leaving[i]] = loop;
 }
 
-/* If too many lanes are alive, returns candidates to the loop, except costly rows and their operands.  In an unrolled loop, rows
- * in arms replace costly rows. */
+/* Returns to the loop all candidates but costly rows, or all but uniform ones, and the operands of these.  In an unrolled loop,
+ * rows in arms replace costly rows. */
 static void
-keep_cheap(motion *m, uint32_t leaving, uint32_t loop)
+keep_all_but(motion *m, uint32_t leaving, uint32_t loop, bool uniform)
 {
   const vyre_view *v = m->v;
+  const uint32_t outside = v->loop[loop];
   const bool unrolled = (v->imm[loop] & VYRE_HINT_UNROLL) != 0;
-  const uint32_t after = count_alive(m, loop), outside = m->v->loop[loop];
-  if (after <= MOST_ALIVE)
-    return;
   set_loops(m, leaving, loop);
-  if (after <= count_alive(m, loop)) {
-    set_loops(m, leaving, outside);
-    return;
-  }
   for (uint32_t i = leaving; i-- > 0;) {
     const uint32_t row = m->leaving[i];
-    if (unrolled ? (m->flags[row] & ARM) && vyre_op_of(v, row) != VYRE_OP_at : is_costly(m, row))
+    if (uniform ? m->uniform[row] : unrolled ? (m->flags[row] & ARM) && vyre_op_of(v, row) != VYRE_OP_at : is_costly(m, row))
       m->loop[row] = outside;
     if (m->loop[row] == loop)
       continue;
@@ -434,6 +430,25 @@ keep_cheap(motion *m, uint32_t leaving, uint32_t loop)
     for (uint32_t k = 0; k < 3; k++)
       m->loop[needed[k]] = m->loop[needed[k]] == loop ? outside : m->loop[needed[k]];
   }
+}
+
+/* If too many lanes are alive, returns candidates to the loop. */
+static void
+limit_alive(motion *m, uint32_t leaving, uint32_t loop)
+{
+  const uint32_t after = count_alive(m, loop), outside = m->v->loop[loop];
+  if (after <= MOST_ALIVE)
+    return;
+  set_loops(m, leaving, loop);
+  const uint32_t before = count_alive(m, loop);
+  if (after <= before) {
+    set_loops(m, leaving, outside);
+    return;
+  }
+  keep_all_but(m, leaving, loop, false);
+  const uint32_t costly = count_alive(m, loop);
+  if (costly > MOST_COSTLY && costly > before)
+    keep_all_but(m, leaving, loop, true);
 }
 
 static void
@@ -449,7 +464,7 @@ hoist_from(motion *m, uint32_t loop)
     m->leaving[leaving++] = row;
   }
   if (leaving)
-    keep_cheap(m, leaving, loop);
+    limit_alive(m, leaving, loop);
   for (uint32_t i = 0; i < leaving; i++) {
     const uint32_t row = m->leaving[i];
     if (m->loop[row] == loop)
@@ -503,7 +518,7 @@ static const vyre_pass licm = {
         "be undefined moves only if it surely runs.  By the cost model, rows that take longer than a branch (loads, divisions)\n"
         "stay in arms of an if or a switch, and rows that cost less than the registers of their value (comparisons) stay in the\n"
         "loop.  If a loop would use more than 16 lanes from before it, and more than without this pass, only rows that take\n"
-        "longer than a branch move.",
+        "longer than a branch move, and only values uniform in a subgroup if it would use more than 48 even so.",
     .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
     .preserves = VYRE_VERSIONS,
     .run = run,
