@@ -41,7 +41,7 @@ enum {
 };
 
 enum { MOST_STEPS = 32 };  /* visited rows of a path's computation */
-enum { MOST_ALIVE = 16 };  /* lanes.  8, 20, 24 and 32 were worse or no better after AMD's driver: bench/README.md */
+enum { MOST_ALIVE = 12 };  /* lanes.  8, 10, 16 and more were worse after AMD's driver: bench/README.md */
 enum { MOST_COSTLY = 48 }; /* lanes, if only costly rows move */
 
 typedef struct motion {
@@ -517,7 +517,7 @@ static const vyre_pass licm = {
         "Hoists pure rows, and reads of memory that the loop does not write, out of as many loops as possible.  A row that may\n"
         "be undefined moves only if it surely runs.  By the cost model, rows that take longer than a branch (loads, divisions)\n"
         "stay in arms of an if or a switch, and rows that cost less than the registers of their value (comparisons) stay in the\n"
-        "loop.  If a loop would use more than 16 lanes from before it, and more than without this pass, only rows that take\n"
+        "loop.  If a loop would use more than 12 lanes from before it, and more than without this pass, only rows that take\n"
         "longer than a branch move, and only values uniform in a subgroup if it would use more than 48 even so.",
     .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
     .preserves = VYRE_VERSIONS,
