@@ -200,6 +200,17 @@ table_remap_types(vyre_module *module, const uint32_t *map)
 }
 
 void
+table_find_lengths(vyre_module *module)
+{
+  table_set_clear(&module->type_set);
+  for (uint32_t i = 0; i < module->type_count; i++) {
+    table_type *type = &module->types[i];
+    type->length_row = find_length_row(module, &type->info, module->members ? module->members + type->members : NULL);
+    table_set_add(&module->type_set, hash_of(module, VYRE_FIRST_TYPE + i), VYRE_FIRST_TYPE + i);
+  }
+}
+
+void
 vyre_type_forget(vyre_module *module, vyre_type_id first)
 {
   if (first < VYRE_FIRST_TYPE || first - VYRE_FIRST_TYPE >= module->type_count)

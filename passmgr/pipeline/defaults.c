@@ -10,6 +10,6 @@
 const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
     {"O0", "no-op"},
     {"O1", "dbe,simplify,dbe,dce"},
-    {"O2", FIXPOINT "(" ROUND ")"},
+    {"O2", "early,fixpoint<max=32;on-limit=quiet;again=branches>(dbe,licm,dse,uncopy,simplify,cprop,dce)"},
     {"O3", FIXPOINT "(" ROUND ",remainder,expand)"},
 };

@@ -22,11 +22,13 @@ static const vyre_param fixpoint_params[] = {
     {sizeof(vyre_param), VYRE_PARAM_UINT, "max", "the most rounds", 1, VYRE_PIPELINE_REPEATS, 16, NULL},
     {sizeof(vyre_param), VYRE_PARAM_WORD, "on-limit", "the action if the last round still changes the module", 0, 0, 0,
      "warn|error|quiet"},
+    {sizeof(vyre_param), VYRE_PARAM_WORD, "again", "what a further round needs: a change, or a branch on a constant", 0, 0, 0,
+     "changes|branches"},
 };
 
 const vyre_schema vyre_combinators[2] = {
     {"combinator", "repeat", "run the passes in parentheses exactly n times", repeat_params, 1},
-    {"combinator", "fixpoint", "run the passes in parentheses until none of them changes the module", fixpoint_params, 2},
+    {"combinator", "fixpoint", "run the passes in parentheses until none of them changes the module", fixpoint_params, 3},
 };
 
 vyre_schema

@@ -59,7 +59,8 @@ vyre_node_values(const vyre_pipeline *pipeline, const vyre_node *node)
 }
 
 enum { VYRE_ON_LIMIT_WARN, VYRE_ON_LIMIT_ERROR, VYRE_ON_LIMIT_QUIET };
-enum { VYRE_REPEAT_N = 0, VYRE_FIXPOINT_MAX = 0, VYRE_FIXPOINT_ON_LIMIT = 1 };
+enum { VYRE_AGAIN_CHANGES, VYRE_AGAIN_BRANCHES };
+enum { VYRE_REPEAT_N = 0, VYRE_FIXPOINT_MAX = 0, VYRE_FIXPOINT_ON_LIMIT = 1, VYRE_FIXPOINT_AGAIN = 2 };
 
 /* The text being parsed. */
 typedef struct vyre_parser {

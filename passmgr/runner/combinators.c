@@ -2,6 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
+#include "base/grow.h"
+#include "passmgr/resident/resident.h"
+#include "vyre/batch.h"
+#include "vyre/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,24 +35,92 @@ report_limit(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
   return status;
 }
 
+static bool
+is_branch_on_constant(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = vyre_op_of(v, row);
+  return (op == VYRE_OP_if || op == VYRE_OP_switch || op == VYRE_OP_breakif) && vyre_op_of(v, v->a[row]) == VYRE_OP_const;
+}
+
+/* Selects in `done` the programs that have no branch on a constant, by their position.  Returns the number of the others. */
+static uint32_t
+find_done(const vyre_view *v, bool *done)
+{
+  uint32_t left = 0;
+  for (uint32_t program = v->first[0], i = 0; program; program = v->next[program], i++) {
+    const uint32_t end = vyre_program_end(v, program);
+    uint32_t row = program;
+    while (row < end && !is_branch_on_constant(v, row))
+      row++;
+    done[i] = row == end;
+    left += !done[i];
+  }
+  return left;
+}
+
+/* Forgets what is known about the module, after programs left it or came back. */
+static void
+forget_module(run *r)
+{
+  vyre_module_drop_analyses(r->module, r->fresh, r->options.check_changed);
+  vyre_device_forget(r->options.device, DEVICE_ALL);
+  r->fresh = 0;
+  r->changes++;
+}
+
+/* Runs a round over the programs that are not done.  So the result for a program does not depend on the other programs of the
+ * module. */
 static vyre_status
-run_fixpoint(run *r, uint32_t id, bool *out_changed)
+run_others(run *r, uint32_t id, const bool *done, bool *out_changed)
+{
+  vyre_aside *aside;
+  forget_module(r);
+  VYRE_TRY(vyre_module_set_aside(r->module, done, &aside));
+  vyre_status status = vyre_run_children(r, id, out_changed);
+  forget_module(r);
+  return vyre_status_join(status, vyre_module_put_back(r->module, aside));
+}
+
+static vyre_status
+run_fixpoint_of(run *r, uint32_t id, bool *done, uint32_t programs, bool *out_changed)
 {
   const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
-  uint64_t max = values[VYRE_FIXPOINT_MAX], round = 0;
+  const uint64_t max = values[VYRE_FIXPOINT_MAX];
+  uint64_t round = 0;
+  uint32_t left = programs;
   bool changed = true;
-  r->fixpoints++;
   while (changed && round < max) {
     changed = false;
     round++;
-    VYRE_TRY(vyre_run_children(r, id, &changed));
+    VYRE_TRY(left == programs ? vyre_run_children(r, id, &changed) : run_others(r, id, done, &changed));
     *out_changed |= changed;
+    if (changed && values[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES) {
+      left = find_done(vyre_module_view(r->module), done);
+      changed = left > 0;
+    }
   }
-  r->fixpoints--;
   vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
   if (changed)
     vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
   return changed ? report_limit(r, id, max, values[VYRE_FIXPOINT_ON_LIMIT]) : VYRE_OK;
+}
+
+static vyre_status
+run_fixpoint(run *r, uint32_t id, bool *out_changed)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(r->module);
+  const vyre_view *v = vyre_module_view(r->module);
+  uint32_t programs = 0;
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    programs++;
+  bool *done = vyre_allocate(allocator, (programs + 1) * sizeof *done);
+  if (!done)
+    return VYRE_OUT_OF_MEMORY("to run a pipeline");
+  r->fixpoints++;
+  vyre_status status = run_fixpoint_of(r, id, done, programs, out_changed);
+  r->fixpoints--;
+  vyre_release(allocator, done, (programs + 1) * sizeof *done);
+  return status;
 }
 
 static vyre_status

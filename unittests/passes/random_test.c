@@ -136,9 +136,9 @@ bytes_of(const vyre_module *module, uint32_t seed)
   return bytes;
 }
 
-TEST(default_pipelines_are_idempotent)
+TEST(the_fixpoint_of_o3_is_idempotent)
 {
-  static const char *const text = "default<O2>";
+  static const char *const text = "default<O3>";
   vyre_pipeline *pipeline;
   vyre_registry *registry = parse_pipelines(&text, 1, &pipeline);
   uint32_t seed = budget_number("VYRE_SEED", 1), runs = budget_runs(300);
@@ -149,7 +149,7 @@ TEST(default_pipelines_are_idempotent)
     assert_ok(vyre_pipeline_run(pipeline, module, NULL), text, seed);
     vyre_bytes twice = bytes_of(module, seed);
     if (once.size != twice.size || memcmp(once.data, twice.data, once.size) != 0) {
-      print_error("seed %u: a second default<O2> changes the module to:\n", seed);
+      print_error("seed %u: a second default<O3> changes the module to:\n", seed);
       print_module(module);
       fail();
     }

@@ -98,22 +98,32 @@ make(vyre_module *module, uint32_t entry)
   return vyre_module_seal(module, NULL);
 }
 
-/* Edits each program as a pass might: kills rows named %d, except mul, and appends a barrier. */
+/* Edits the programs with bit 0 in `mask`, by their position, as a pass might: kills rows named %d, except mul, and appends a
+ * barrier. */
+static vyre_status
+edit_without(vyre_module *module, uint32_t mask)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t end = v->rows;
+  for (uint32_t program = v->first[0]; program; program = v->next[program], mask >>= 1) {
+    const uint32_t after = v->next[program] ? v->next[program] : end;
+    for (uint32_t row = mask & 1 ? program : after; row-- > program;) {
+      const char *name = vyre_row_name(module, (vyre_row){row});
+      if (name && strcmp(name, "d") == 0 && VYRE_ROW_OP(v->op[row]) != VYRE_OP_mul)
+        vyre_row_kill(module, (vyre_row){row});
+    }
+    vyre_builder b = {.module = module};
+    vyre_builder_at_end(&b, (vyre_row){program});
+    if (!(mask & 1))
+      vyre_build_barrier(&b, VYRE_ORDER(2, 2, 0x108));
+  }
+  return vyre_module_seal(module, NULL);
+}
+
 static vyre_status
 edit(vyre_module *module)
 {
-  const vyre_view *v = vyre_module_view(module);
-  for (uint32_t row = v->rows; row-- > 1;) {
-    const char *name = vyre_row_name(module, (vyre_row){row});
-    if (name && strcmp(name, "d") == 0 && VYRE_ROW_OP(v->op[row]) != VYRE_OP_mul)
-      vyre_row_kill(module, (vyre_row){row});
-    vyre_builder b = {.module = module};
-    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_program)
-      continue;
-    vyre_builder_at_end(&b, (vyre_row){row});
-    vyre_build_barrier(&b, VYRE_ORDER(2, 2, 0x108));
-  }
-  return vyre_module_seal(module, NULL);
+  return edit_without(module, 0);
 }
 
 static vyre_bytes
@@ -329,6 +339,35 @@ BATCH_TEST(invalid_parts_are_errors)
   expect_misuse(vyre_batch_extract_part(all, 0, true, single), "does not continue the module");
 }
 
+/* Sets the programs with bit 1 in `mask` aside, edits the others, and puts all together. */
+static vyre_status
+edit_beside(vyre_module *module, uint32_t mask)
+{
+  bool taken[32];
+  vyre_aside *aside;
+  for (uint32_t i = 0; i < 32; i++)
+    taken[i] = (mask >> i) & 1;
+  VYRE_TRY(vyre_module_set_aside(module, taken, &aside));
+  vyre_status status = edit(module);
+  return vyre_status_join(status, vyre_module_put_back(module, aside));
+}
+
+/* Types, names, decorations, lines and the order of the programs are as if nothing had been set aside. */
+BATCH_TEST(programs_that_are_set_aside_do_not_change)
+{
+  for (uint32_t mask = 0; mask < 1u << 8; mask++) {
+    vyre_batch_clear(all);
+    assert_null(fill(all, single));
+    assert_null(edit_beside(vyre_batch_module(all), mask));
+    vyre_bytes got = bytes_of(vyre_batch_module(all));
+    vyre_batch_clear(all);
+    assert_null(fill(all, single));
+    assert_null(edit_without(vyre_batch_module(all), mask));
+    assert_bytes(vyre_batch_module(all), &got);
+    vyre_bytes_free(&got);
+  }
+}
+
 /* Programs that make their own batches limit them to this number of rows. */
 TEST(a_device_reports_its_greatest_number_of_rows)
 {
@@ -347,6 +386,7 @@ process_batch(const vyre_allocator *allocator, vyre_module *module, vyre_batch *
 {
   vyre_module *out;
   VYRE_TRY(fill(batch, module));
+  VYRE_TRY(edit_beside(vyre_batch_module(batch), 2));
   for (uint32_t i = 0; i < ENTRIES; i++) {
     vyre_module_clear(module);
     VYRE_TRY(vyre_batch_extract(batch, i, module));
