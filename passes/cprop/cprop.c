@@ -15,6 +15,8 @@
  * The pass changes uses only.  It does not move or remove rows.  dce removes unused rows, and dbe removes branches on literals.  A
  * value replaces an operand only where the value's row is visible.
  *
+ * cprop<joins> ends early if a scan shows that nothing is left after `simplify` (scan.c).
+ *
  * Limits: floats are not folded in a program whose float mode is not round-to-nearest with denormals (host->fold_given).  A
  * vector literal that is not a splat is not used.  Specialization constants are never known.  O(rows + parts of joins), and
  * loops are walked again for values that change in them.
@@ -23,7 +25,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
-#include "solve.h"
+#include "scan.h"
 
 typedef struct changer {
   const solution *s;
@@ -140,6 +142,12 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
   VYRE_TRY(known_replace(ctx, module, &conditional));
+  if (host->param(ctx, "joins") && !conditional) {
+    bool found;
+    VYRE_TRY(scan_joins(ctx, module, &found));
+    if (!found)
+      return VYRE_OK;
+  }
   VYRE_TRY(memory_make(&m, ctx, module));
   VYRE_TRY(solve(&s, &m));
   changer c = {.s = &s, .host = host, .module = module, .v = m.v, .versions = true};
@@ -153,6 +161,13 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+static const vyre_param params[] = {{
+    .struct_size = sizeof(vyre_param),
+    .type = VYRE_PARAM_FLAG,
+    .name = "joins",
+    .summary = "end early if no join of values and no branch is known: for use after simplify, which finds the rest",
+}};
+
 static const vyre_pass cprop = {
     .struct_size = sizeof(vyre_pass),
     .name = "cprop",
@@ -161,6 +176,8 @@ static const vyre_pass cprop = {
     .help = "A get becomes the value that was set, and a load the value that was stored, if every reachable path brings the same\n"
             "value.  In the regions that a condition guards, the condition and facts that follow from it become literals.  Only\n"
             "uses change: dce removes the rows that are then unused.",
+    .params = params,
+    .param_count = 1,
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .run = run,
 };

@@ -17,12 +17,22 @@ enum { TAKEN = 1, CONTINUES = 2 };
 
 static bool visit_construct(solution *s, uint32_t row);
 
+vyre_status
+solve_begin(solution *s, vyre_pass_ctx *ctx, vyre_module *module)
+{
+  const vyre_view *v = ctx->host->view(module);
+  const size_t nodes = (size_t)v->rows + v->join_count;
+  *s = (solution){.ctx = ctx, .module = module, .v = v, .rows = v->rows, .literals = (uint32_t)nodes};
+  s->value = ctx->host->alloc(ctx, sizeof(uint32_t) * nodes);
+  s->taken = ctx->host->alloc(ctx, v->rows);
+  s->out_of_memory = !s->value || !s->taken || !solve_begin_literals(s);
+  return s->out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
+}
+
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
-/* Returns the value on which all parts with reachable edges agree.  `only_front` limits the parts of a loop header's join to the
- * one from before the loop. */
-static uint32_t
-join_value(solution *s, uint32_t index, bool only_front)
+uint32_t
+solve_join(solution *s, uint32_t index, bool only_front)
 {
   const vyre_view *v = s->v;
   const vyre_join *join = &v->joins[index];
@@ -48,7 +58,7 @@ join_states(solution *s, uint32_t row, bool only_front)
     if (only_front && s->cautious)
       s->changes[i] = MOST_CHANGES;
     const bool varies = only_front && s->changes[i] == MOST_CHANGES;
-    s->value[s->rows + i] = varies ? s->rows + i : join_value(s, i, only_front);
+    s->value[s->rows + i] = varies ? s->rows + i : solve_join(s, i, only_front);
   }
 }
 
@@ -58,7 +68,7 @@ has_changed(solution *s, uint32_t region)
 {
   bool changed = false;
   for (uint32_t i = s->joins[region]; i && i < s->v->join_count && s->v->joins[i].row == region; i++) {
-    uint32_t *value = &s->value[s->rows + i], new = join_value(s, i, false);
+    uint32_t *value = &s->value[s->rows + i], new = solve_join(s, i, false);
     if (s->changes[i] == MOST_CHANGES || new == *value)
       continue;
     *value = ++s->changes[i] == MOST_CHANGES ? s->rows + i : new;
@@ -180,13 +190,11 @@ solve(solution *s, const memory *m)
 {
   const vyre_view *v = m->v;
   vyre_pass_ctx *ctx = m->ctx;
-  const size_t nodes = (size_t)v->rows + v->join_count;
-  *s = (solution){.ctx = ctx, .module = m->module, .v = v, .m = m, .rows = v->rows, .literals = (uint32_t)nodes};
-  s->value = ctx->host->alloc(ctx, sizeof(uint32_t) * nodes);
+  VYRE_TRY(solve_begin(s, ctx, m->module));
+  s->m = m;
   s->joins = ctx->host->alloc(ctx, sizeof(uint32_t) * v->rows);
   s->changes = ctx->host->alloc(ctx, v->join_count + 1);
-  s->taken = ctx->host->alloc(ctx, v->rows);
-  s->out_of_memory = !s->value || !s->joins || !s->changes || !s->taken || !solve_begin_literals(s);
+  s->out_of_memory = !s->joins || !s->changes;
   for (uint32_t i = v->join_count; i-- > 1 && !s->out_of_memory;)
     s->joins[v->joins[i].row] = i;
   for (s->program = v->first[0]; s->program && !s->out_of_memory; s->program = v->next[s->program])

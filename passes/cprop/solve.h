@@ -34,11 +34,18 @@ typedef struct solution {
   bool out_of_memory;
 } solution;
 
+/* Makes a solution without values. */
+vyre_status solve_begin(solution *s, vyre_pass_ctx *ctx, vyre_module *module);
+
 /* Computes the values of all rows and joins, over the edges that control can take. */
 vyre_status solve(solution *s, const memory *m);
 
 /* Returns the row's value, given its operands' values, or the row itself if no more is known. */
 uint32_t solve_row(solution *s, uint32_t row);
+
+/* Returns the value on which all parts of a join with reachable edges agree.  `only_front` limits the parts of a loop header's join
+ * to the one from before the loop. */
+uint32_t solve_join(solution *s, uint32_t index, bool only_front);
 
 /* Prepares the table of literals.  Returns false if memory runs out. */
 bool solve_begin_literals(solution *s);

@@ -1,0 +1,86 @@
+/* Decides whether the solver may find more than `simplify` did.
+ *
+ * `simplify` replaces reads of a known write, and folds rows with literal operands.  The solver finds more only if a join of states
+ * has a known value, or if a branch on a literal makes edges unreachable.  The scan computes the values of joins as the solver
+ * does, but over all edges, and for rows in the order of their ids.  It visits again only the few rows whose values depend on
+ * joins, until no value changes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "scan.h"
+
+static bool
+is_literal_branch(const vyre_view *v, uint32_t row, uint32_t op)
+{
+  return (op == VYRE_OP_if || op == VYRE_OP_switch || op == VYRE_OP_breakif) && vyre_op_of(v, v->a[row]) == VYRE_OP_const;
+}
+
+/* Returns the row's value.  Loads are unknown, because no value of a join decides which memory they read.  The value of an unknown
+ * join is the `get` itself, so that the rows that use it need no visit. */
+static uint32_t
+value_of(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->v;
+  const uint32_t op = vyre_op_of(v, row), join = op == VYRE_OP_get ? v->version[row] ^ VYRE_JOIN : VYRE_JOIN;
+  if (op == VYRE_OP_load)
+    return row;
+  if ((join & VYRE_JOIN) != 0)
+    return solve_row(s, row);
+  const uint32_t value = solve_join(s, join, false);
+  s->value[s->rows + join] = value;
+  return value >= s->rows && value < s->literals ? row : value;
+}
+
+/* Computes all values, and lists the rows that have another value than themselves, except declarations.  Returns their number, or
+ * UINT32_MAX if a branch has a literal condition. */
+static uint32_t
+visit_rows(solution *s, uint32_t *rows)
+{
+  const vyre_view *v = s->v;
+  uint32_t *value = s->value, count = 0;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row), a = v->a[row], b = v->b[row], c = v->c[row];
+    const bool is_start = op == VYRE_OP_const || op == VYRE_OP_var || op == VYRE_OP_get;
+    if (is_literal_branch(v, row, op))
+      return UINT32_MAX;
+    value[row] = row;
+    if (!is_start && ((value[a] ^ a) | (value[b] ^ b) | (value[c] ^ c)) == 0)
+      continue;
+    value[row] = value_of(s, row);
+    rows[count] = row;
+    count += value[row] != row && op != VYRE_OP_const && op != VYRE_OP_var;
+  }
+  return count;
+}
+
+/* Updates the joins.  Returns whether a value changed. */
+static bool
+update_joins(solution *s)
+{
+  bool changed = false;
+  for (uint32_t i = 1; i < s->v->join_count; i++) {
+    uint32_t *value = &s->value[s->rows + i];
+    const uint32_t own = s->rows + i, new = *value == own ? own : solve_join(s, i, false);
+    changed |= new != *value;
+    *value = new;
+  }
+  return changed;
+}
+
+vyre_status
+scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *out)
+{
+  solution s;
+  VYRE_TRY(solve_begin(&s, ctx, module));
+  uint32_t *rows = ctx->host->alloc(ctx, sizeof *rows * s.rows);
+  if (!rows)
+    return ctx->host->out_of_memory(ctx);
+  memset(s.taken, 1, s.rows);
+  const uint32_t count = visit_rows(&s, rows);
+  *out = count == UINT32_MAX;
+  while (!*out && !s.out_of_memory && update_joins(&s))
+    for (uint32_t i = 0; i < count; i++)
+      s.value[rows[i]] = value_of(&s, rows[i]);
+  for (uint32_t i = 0; i < count && !*out; i++)
+    *out = vyre_op_of(s.v, rows[i]) == VYRE_OP_get && s.value[rows[i]] != rows[i];
+  return s.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
+}
