@@ -10,7 +10,7 @@ build=(gcc g++ cmake ninja-build pkg-config libc6-dev
   libspirv-cross-c-shared-dev libvulkan-dev libvulkan-volk-dev liburing-dev glslang-dev glslang-tools spirv-headers spirv-tools uthash-dev libxxhash-dev libjansson-dev zlib1g-dev)
 run=(mesa-vulkan-drivers vulkan-validationlayers)
 package=(dpkg-dev file)
-test=("${package[@]}" cargo chromium clang doxygen libclang-rt-14-dev llvm-14-tools glslc libcmocka-dev locales make meson mold python3 python3-markdown python3-pip python3-setuptools python3-wheel rustc yamllint z3)
+test=("${package[@]}" cargo chromium clang doxygen libclang-rt-14-dev llvm-14-tools glslc libcmocka-dev locales make meson mold python3 python3-markdown python3-pip python3-setuptools python3-wheel rustc valgrind yamllint z3)
 arm64=(g++-aarch64-linux-gnu qemu-user)
 windows=(gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64)
 
