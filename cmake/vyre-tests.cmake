@@ -85,13 +85,15 @@ function(vyre_add_test name)
 endfunction()
 
 # vyre_add_unittest(NAME SOURCES ... LIBRARIES ...): a cmocka program under ctest; it links parts, not libvyre, so that it sees internals.
-# mold links them, because there are two hundred: ld takes seconds for each with sanitizers, and lld twice as long as mold.
+# mold links them, because there are two hundred: ld takes seconds for each with sanitizers, and lld twice as long as mold.  Without
+# separate-code, mold 1.10 sometimes writes a RELRO segment that begins before its page, and such a program does not start.
 function(vyre_add_unittest name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} vyre_test cmocka m)
   if(NOT CMAKE_CROSSCOMPILING)
-    target_link_options(${name} PRIVATE -fuse-ld=mold)
+    target_link_options(${name} PRIVATE -fuse-ld=mold -Wl,-z,separate-code)
+    set_target_properties(${name} PROPERTIES VYRE_MOLD ON)
   endif()
   target_compile_options(${name} PRIVATE -O0) # the time to optimize a test is longer than the test
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
