@@ -24,6 +24,26 @@ vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator)
   *graph = (vyre_state_graph){0};
 }
 
+/* Returns whether the version of a row, or of a join's part, is a row that is not removed. */
+static bool
+is_whole(const uint32_t *op, uint32_t version)
+{
+  return (version & VYRE_JOIN) != 0 || version == 0 || VYRE_ROW_OP(op[version]) != VYRE_OP_null;
+}
+
+bool
+vyre_versions_are_whole(const vyre_state_graph *graph, const uint32_t *op, uint32_t rows)
+{
+  bool whole = true;
+  for (uint32_t row = 1; row < rows; row++)
+    whole &= VYRE_ROW_OP(op[row]) == VYRE_OP_null || is_whole(op, graph->version[row]);
+  for (uint32_t i = 1; i < graph->join_count; i++)
+    whole &= VYRE_ROW_OP(op[graph->joins[i].row]) != VYRE_OP_null;
+  for (uint32_t i = 0; i < graph->part_count; i++)
+    whole &= is_whole(op, graph->parts[i].version) && VYRE_ROW_OP(op[graph->parts[i].edge]) != VYRE_OP_null;
+  return whole;
+}
+
 /* ---- renumbering --------------------------------------------------------------------------------------------------------- */
 
 typedef struct renumbering {

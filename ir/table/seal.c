@@ -362,6 +362,13 @@ vyre_module_lost_versions(const vyre_module *module)
 }
 
 bool
+vyre_module_has_only_gaps(const vyre_module *module)
+{
+  return !module->sealed && module->only_lost && !module->names_dirty &&
+         ((module->made & VYRE_VERSIONS) == 0 || vyre_versions_are_whole(&module->graph, module->view.op, module->view.rows));
+}
+
+bool
 vyre_module_is_sealed(const vyre_module *module)
 {
   return module->sealed && !module->names_dirty;

@@ -170,6 +170,7 @@ static const vyre_param params[] = {{
 
 static const vyre_pass cprop = {
     .struct_size = sizeof(vyre_pass),
+    .flags = VYRE_PASS_SKIPS_REMOVED,
     .name = "cprop",
     .long_name = "const-prop",
     .summary = "propagate constants and copies through variables, memory and branches",

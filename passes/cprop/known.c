@@ -345,7 +345,8 @@ visit(walk *w, uint32_t row)
 {
   const vyre_view *v = w->v;
   const uint32_t op = VYRE_ROW_OP(v->op[row]), flags = vyre_op_info_of(v, op)->flags;
-  if (op != VYRE_OP_at && (w->literal_of[v->a[row]] | w->literal_of[v->b[row]] | w->literal_of[v->c[row]]) != 0)
+  if (op != VYRE_OP_at && op != VYRE_OP_null &&
+      (w->literal_of[v->a[row]] | w->literal_of[v->b[row]] | w->literal_of[v->c[row]]) != 0)
     replace_operands(w, row);
   if (flags & VYRE_OP_REGION)
     visit_region(w, row);

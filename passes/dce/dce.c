@@ -280,11 +280,11 @@ static uint32_t
 list_dead(const marker *m, uint32_t *out)
 {
   const uint8_t *live = m->live;
-  const uint32_t rows = m->v->rows;
+  const uint32_t *op = m->v->op, rows = m->v->rows;
   uint32_t count = 0;
   for (uint32_t row = 1; row < rows; row++) {
     out[count] = row;
-    count += live[row] == 0;
+    count += live[row] == 0 && VYRE_ROW_OP(op[row]) != VYRE_OP_null;
   }
   return count;
 }
@@ -395,7 +395,7 @@ static const vyre_param params[] = {{
 
 static const vyre_pass dce = {
     .struct_size = sizeof(vyre_pass),
-    .flags = VYRE_PASS_KEEPS_ORDER | VYRE_PASS_ANY_ORDER | VYRE_PASS_PREPARES_EARLY,
+    .flags = VYRE_PASS_KEEPS_ORDER | VYRE_PASS_ANY_ORDER | VYRE_PASS_PREPARES_EARLY | VYRE_PASS_SKIPS_REMOVED,
     .name = "dce",
     .long_name = "dead-code-elimination",
     .summary = "remove rows, stores, variables and control without effect",

@@ -27,7 +27,7 @@
 static_assert(ABI_MINOR(VYRE_PLUGIN_ABI) >= VYRE_OPSET_VERSION - 1, "a new VYRE_OPSET_VERSION needs a new minor number of the API");
 
 static const uint32_t known_analyses = VYRE_ANALYSES | VYRE_COLUMNS;
-static const uint32_t known_flags = VYRE_PASS_PREPARES_EARLY | VYRE_PASS_KEEPS_ORDER | VYRE_PASS_ANY_ORDER;
+static const uint32_t known_flags = VYRE_PASS_PREPARES_EARLY | VYRE_PASS_KEEPS_ORDER | VYRE_PASS_ANY_ORDER | VYRE_PASS_SKIPS_REMOVED;
 
 typedef struct reader {
   const vyre_allocator *allocator;

@@ -187,7 +187,7 @@ seal_changes(fused *f, uint64_t before)
     return VYRE_OK;
   vyre_run_settle_rows(r);
   r->preserved = f->preserved;
-  return vyre_run_settle_change(r);
+  return vyre_run_settle_change(r, NULL);
 }
 
 /* If *out_fits is false, nothing was done. */

@@ -158,5 +158,5 @@ vyre_run_children(run *r, uint32_t id, bool *out_changed)
     }
     child = next;
   }
-  return VYRE_OK;
+  return vyre_run_seal(r);
 }

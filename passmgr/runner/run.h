@@ -69,8 +69,11 @@ vyre_schedule_options vyre_run_schedule_options(const run *r);
 VYRE_MUST_USE vyre_status vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out);
 /* Computes the wanted analyses that are not fresh, and hides all others, so that a pass cannot depend on undeclared ones. */
 VYRE_MUST_USE vyre_status vyre_run_make_analyses(run *r, uint32_t wanted);
-/* Seals the module after a change, and drops the analyses that r->preserved does not contain or that sealing invalidates. */
-VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r);
+/* Drops the analyses that r->preserved does not contain, after a pass changed the module, and seals it unless the pass after
+ * `node`, which may be NULL, accepts removed rows. */
+VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r, const vyre_node *node);
+/* Seals the module if it is not sealed, and drops the analyses that sealing invalidates. */
+VYRE_MUST_USE vyre_status vyre_run_seal(run *r);
 /* Removes the rows that the phases of a pass deleted from their regions. */
 void vyre_run_settle_rows(run *r);
 /* Returns whether the node is in a fixpoint and its pass last changed nothing in the same module.  The manager's own passes

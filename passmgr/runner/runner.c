@@ -1,7 +1,8 @@
 /* Runs a pipeline.  Computes the required analyses before each pass and checks its status and result after it.  Seals, verifies,
  * prints, times and counts.
  *
- * A changed module is always sealed here, so that the result does not depend on printing, timing or verifying.
+ * A changed module is sealed here, or after the next pass if that accepts removed rows.  The result is the same, so that it does
+ * not depend on printing, timing or verifying.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/registry/context.h"
@@ -354,22 +355,40 @@ vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
 /* Sealing renumbers rows, which invalidates every analysis except versions.  Sealing renumbers versions, too, but loses them if one
  * names a removed row. */
 vyre_status
-vyre_run_settle_change(run *r)
+vyre_run_seal(run *r)
 {
-  const uint32_t before = r->fresh;
-  uint32_t held = before;
-  r->fresh &= r->preserved;
-  vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed); /* before sealing, which keeps the others */
-  held = r->fresh;
-  if (!vyre_module_is_sealed(r->module)) {
-    vyre_stopwatch watch = {0};
-    vyre_run_start(r, &watch, "(seal)");
-    VYRE_TRY(vyre_module_seal(r->module, NULL));
-    vyre_device_forget(r->options.device, DEVICE_ALL);
-    vyre_run_stop(r, &watch, 0, false);
-    r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
-  }
+  const uint32_t held = r->fresh;
+  if (vyre_module_is_sealed(r->module))
+    return VYRE_OK;
+  vyre_stopwatch watch = {0};
+  vyre_run_start(r, &watch, "(seal)");
+  VYRE_TRY(vyre_module_seal(r->module, NULL));
+  vyre_device_forget(r->options.device, DEVICE_ALL);
+  vyre_run_stop(r, &watch, 0, false);
+  r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
+  return VYRE_OK;
+}
+
+/* Returns whether the pass after the node accepts the module with removed rows, and requires none but the analyses. */
+static bool
+may_seal_later(const run *r, const vyre_node *node, uint32_t analyses)
+{
+  const vyre_node *next = &r->pipeline->nodes[node->next];
+  return node->next && next->kind == VYRE_NODE_PASS && next->record->pass.run &&
+         (next->record->pass.flags & VYRE_PASS_SKIPS_REMOVED) != 0 && (next->record->pass.requires_ & ~analyses) == 0 &&
+         !r->options.device && !vyre_run_is_observed(&r->options) && vyre_module_has_only_gaps(r->module);
+}
+
+vyre_status
+vyre_run_settle_change(run *r, const vyre_node *node)
+{
+  const uint32_t before = r->fresh, with_gaps = before & (r->preserved | VYRE_DOMINANCE); /* rows that stay keep their ids */
+  const bool is_later = node && may_seal_later(r, node, with_gaps);
+  r->fresh &= is_later ? with_gaps : r->preserved;
+  vyre_module_drop_analyses(r->module, before & ~r->fresh, r->options.check_changed); /* before sealing, which keeps the others */
+  if (!is_later)
+    VYRE_TRY(vyre_run_seal(r));
   vyre_run_print_dropped(r, before & ~r->fresh);
   return VYRE_OK;
 }
@@ -421,6 +440,8 @@ run_whole(run *r, const vyre_node *node, bool *out_changed)
 {
   const vyre_pass_record *record = node->record;
   uint64_t hash = 0;
+  if ((record->pass.flags & VYRE_PASS_SKIPS_REMOVED) == 0)
+    VYRE_TRY(vyre_run_seal(r));
   const bool is_twice = r->options.run_twice && !vyre_run_is_own(record);
   if (is_twice) {
     vyre_stopwatch watch = {0};
@@ -440,7 +461,7 @@ run_whole(run *r, const vyre_node *node, bool *out_changed)
   r->changes += changed;
   r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   if (changed)
-    VYRE_TRY(vyre_run_settle_change(r));
+    VYRE_TRY(vyre_run_settle_change(r, node));
   if (is_twice)
     VYRE_TRY(vyre_run_check_twin(r, node, hash));
   return r->options.verify_each ? verify_after(r, &record->pass) : VYRE_OK;

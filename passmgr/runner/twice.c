@@ -23,7 +23,7 @@ vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash)
   if (!status)
     status = vyre_run_call(&twin, node->record, vyre_node_values(r->pipeline, node), &result);
   if (!status && result == VYRE_CHANGED)
-    status = vyre_run_settle_change(&twin);
+    status = vyre_run_settle_change(&twin, NULL);
   *out_hash = status ? 0 : vyre_run_hash_module(twin.module);
   r->host = twin.host; /* may have been opened by the call */
   if (r->host)

@@ -134,6 +134,29 @@ run_scratch(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+/* Removes the last row of the first program. */
+static vyre_status
+run_cut(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *view = ctx->host->view(module);
+  ctx->host->kill(module, view->last[view->first[0]]);
+  *out = VYRE_CHANGED;
+  return VYRE_OK;
+}
+
+/* Notes whether the table has removed rows. */
+static vyre_status
+run_look(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *view = ctx->host->view(module);
+  bool any = false;
+  for (uint32_t row = 1; row < view->rows; row++)
+    any |= vyre_op_of(view, row) == VYRE_OP_null;
+  note(any ? 'r' : 's');
+  *out = VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
 #define PASS(id, text) static const vyre_pass id = {.struct_size = sizeof(vyre_pass), .name = text, .summary = "s", .run = run_##id}
 PASS(a, "a");
 PASS(b, "b");
@@ -144,7 +167,17 @@ PASS(lie, "lie");
 PASS(grow, "grow");
 PASS(huge, "huge");
 PASS(scratch, "scratch");
-VYRE_PLUGIN("t", "1", &a, &b, &error, &dropped_error, &foreign, &lie, &grow, &huge, &scratch)
+PASS(cut, "remove");
+PASS(look, "look");
+static const vyre_pass skips = {
+    .struct_size = sizeof(vyre_pass), .flags = VYRE_PASS_SKIPS_REMOVED, .name = "skips", .summary = "s", .run = run_look};
+static const vyre_pass requires = {.struct_size = sizeof(vyre_pass),
+                                   .flags = VYRE_PASS_SKIPS_REMOVED,
+                                   .requires_ = VYRE_LOOPS,
+                                   .name = "requires",
+                                   .summary = "s",
+                                   .run = run_look};
+VYRE_PLUGIN("t", "1", &a, &b, &error, &dropped_error, &foreign, &lie, &grow, &huge, &scratch, &cut, &look, &skips, &requires)
 
 /* ---- setup --------------------------------------------------------------------------------------------------------------- */
 
@@ -352,6 +385,22 @@ RUNNER_TEST(an_unreported_change_is_found)
   fails_with("lie", &checked,
              "pass 'lie' (t.so) reported that it changed nothing, but it changed the module\n  in pass 'lie', run 1 of the "
              "pipeline" VYRE_PASS_FIX);
+}
+
+RUNNER_TEST(passes_that_accept_removed_rows_run_before_the_seal)
+{
+  const vyre_pipeline_options twice = {.struct_size = sizeof twice, .run_twice = true};
+  assert_null(run_text("grow,remove,skips,skips,look,skips", NULL));
+  assert_string_equal(ran, "rrss");
+  ran_count = 0;
+  assert_null(run_text("grow,remove,look,remove,requires,repeat<2>(remove,skips),skips,remove,repeat<1>(skips)", NULL));
+  assert_string_equal(ran, "ssrrss");
+  ran_count = 0;
+  assert_null(run_text("grow,skips,remove,grow,skips", NULL)); /* new rows need a seal */
+  assert_string_equal(ran, "ss");
+  ran_count = 0;
+  assert_null(run_text("grow,remove,skips", &twice)); /* observed runs are sealed */
+  assert_string_equal(ran, "ss");
 }
 
 RUNNER_TEST(scratch_memory_is_zero_and_not_shared)

@@ -757,6 +757,7 @@ pub type vyre_pass_flag = u32;
 pub const VYRE_PASS_PREPARES_EARLY: u32 = 1;
 pub const VYRE_PASS_KEEPS_ORDER: u32 = 2;
 pub const VYRE_PASS_ANY_ORDER: u32 = 4;
+pub const VYRE_PASS_SKIPS_REMOVED: u32 = 8;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
