@@ -38,11 +38,21 @@ load_plugins(tool *t)
   return VYRE_OK;
 }
 
+/* Returns whether only passes of the option -passes are needed. */
+static bool
+needs_only_named(const tool_options *o)
+{
+  return o->passes && o->passes[0] != '@' && !o->passes_file && !o->load.count && !o->plugin_dir.count && !o->skip_pass.count &&
+         !o->print_before.count && !o->print_after.count && !o->list_passes && !o->help_pass && !o->target && !o->run_reproducer;
+}
+
 static vyre_status
-load_all(tool *t)
+load_all(tool *t, bool only_named)
 {
   VYRE_TRY(vyre_registry_create(NULL, &t->registry));
-  VYRE_TRY(vyre_registry_load_core(t->registry));
+  t->only_named = only_named;
+  VYRE_TRY(only_named ? vyre_registry_load_core_named(t->registry, t->options.passes, strlen(t->options.passes))
+                      : vyre_registry_load_core(t->registry));
   guard_limit((uint32_t)t->options.pass_timeout.value);
   vyre_status status = load_plugins(t);
   guard_limit(0);
@@ -99,8 +109,15 @@ read_pipeline(tool *t)
 vyre_status
 tool_read_pipeline(tool *t)
 {
-  VYRE_TRY(read_pipeline(t));
-  return find_passes(t);
+  vyre_status status = read_pipeline(t);
+  if (status && t->only_named) { /* other passes are needed, or should be suggested */
+    vyre_status_free(status);
+    vyre_registry_destroy(t->registry);
+    t->registry = NULL;
+    VYRE_TRY(load_all(t, false));
+    status = read_pipeline(t);
+  }
+  return status ? status : find_passes(t);
 }
 
 /* ---- printing ------------------------------------------------------------------------------------------------------------ */
@@ -153,7 +170,7 @@ run_tool(tool *t)
                                     &text));
   if (o->list_inputs)
     return tool_complain(print_text(list_inputs(o, &text), &text));
-  int code = tool_complain(load_all(t));
+  int code = tool_complain(load_all(t, needs_only_named(&t->options)));
   if (code)
     return code;
   if (o->list_passes)

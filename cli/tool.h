@@ -16,6 +16,7 @@ typedef struct tool {
   personality_line line;
   tool_options options;
   vyre_registry *registry;
+  bool only_named;               /* the registry has only the core passes that the pipeline names */
   vyre_pipeline *pipeline;       /* NULL without passes */
   vyre_cost_model *cost_model;   /* NULL for the built-in model */
   vyre_report *report;           /* NULL without reports */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "passmgr/pipeline/pipeline.h"
 #include "base/files/paths.h"
 #include "vyre/environment.h"
 #include "vyre/io.h"
@@ -164,25 +165,73 @@ vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_orig
   return status;
 }
 
-vyre_status
-vyre_registry_load_core(vyre_registry *registry)
+enum { CORE_PATH = PATH_MAX + 32 };
+
+/* Finds the folder of the core passes: beside the library, or below the prefix of a program that contains the library. */
+static vyre_status
+find_core(char path[CORE_PATH])
 {
-  /* Beside the library, or below the prefix of a program that contains the library. */
   static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
-  char own[PATH_MAX], path[PATH_MAX + 32];
+  char own[PATH_MAX];
   if (!vyre_own_folder(own, sizeof(own)))
     return VYRE_ERROR(VYRE_CODE_USAGE,
                       "cannot find the folder of the library of vyre\nFix: mount /proc, or load the core passes with "
                       "vyre_registry_load_folder");
   for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
-    snprintf(path, sizeof(path), "%s/%s", own, below[i]);
+    snprintf(path, CORE_PATH, "%s/%s", own, below[i]);
     struct stat folder;
     if (stat(path, &folder) == 0 || errno != ENOENT)
-      return vyre_registry_load_folder(registry, path, VYRE_ORIGIN_CORE);
+      return VYRE_OK;
   }
   return VYRE_ERROR(
       VYRE_CODE_USAGE,
       "cannot find the core passes: neither '%s/%s' nor '%s/%s' exists\nFix: install vyre with cmake --install, or load "
       "their folder with vyre_registry_load_folder (pkg-config --variable=passdir vyre prints it)",
       own, below[0], own, below[1]);
+}
+
+vyre_status
+vyre_registry_load_core(vyre_registry *registry)
+{
+  char path[CORE_PATH];
+  VYRE_TRY(find_core(path));
+  return vyre_registry_load_folder(registry, path, VYRE_ORIGIN_CORE);
+}
+
+/* Loads the core pass whose file has the name, if there is one. */
+static vyre_status
+load_if_core(vyre_registry *registry, const char *folder, const char *name, size_t length)
+{
+  char path[CORE_PATH + 64];
+  if (length > 32)
+    return VYRE_OK;
+  snprintf(path, sizeof path, "%s/%.*s%s", folder, (int)length, name, VYRE_PLUGIN_ENDING);
+  return access(path, F_OK) == 0 ? vyre_registry_load(registry, path, VYRE_ORIGIN_CORE) : VYRE_OK;
+}
+
+static vyre_status
+load_words(vyre_registry *registry, const char *folder, const char *text, size_t length)
+{
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  for (size_t at = 0, word; at < length; at += word ? word : 1) {
+    for (word = 0; at + word < length && text[at + word] && strchr(letters, text[at + word]); word++)
+      ;
+    if (word)
+      VYRE_TRY(load_if_core(registry, folder, text + at, word));
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_registry_load_core_named(vyre_registry *registry, const char *text, size_t length)
+{
+  char folder[CORE_PATH];
+  VYRE_TRY(find_core(folder));
+  for (size_t i = 0; i < VYRE_DEFAULTS; i++) {
+    const vyre_default *level = &vyre_defaults[i];
+    for (size_t at = 0; at + 2 <= length; at++)
+      if (text[at + 1] == level->level[1] && (text[at] & ~0x20) == level->level[0])
+        VYRE_TRY(load_words(registry, folder, level->text, strlen(level->text)));
+  }
+  return load_words(registry, folder, text, length);
 }
