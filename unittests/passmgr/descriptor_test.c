@@ -212,7 +212,7 @@ REGISTRY_TEST(wrong_pass_fields_are_refused)
   SPOIL(p.passes[1].name = "two", "pass 'two' must have the name 'acme.two'");
   SPOIL(p.passes[1].run = NULL, "pass 'acme.two' has no run function");
   SPOIL(p.passes[1].summary = NULL, "pass 'acme.two' has no summary");
-  SPOIL(p.passes[1].flags = 4 | 8, "pass 'acme.two' has flags 0x8 that this host does not know");
+  SPOIL(p.passes[1].flags = 4 | 16, "pass 'acme.two' has flags 0x10 that this host does not know");
   SPOIL(p.passes[1].requires_ = 1u << 30 | VYRE_VERSIONS,
         "pass 'acme.two' requires analyses 0x40000000 that this host does not know");
   SPOIL(p.passes[1].params = NULL, "pass 'acme.two': 3 parameters, but no table of them");
