@@ -15,7 +15,7 @@
  * The pass changes uses only.  It does not move or remove rows.  dce removes unused rows, and dbe removes branches on literals.  A
  * value replaces an operand only where the value's row is visible.
  *
- * cprop<joins> ends early if a scan shows that nothing is left after `simplify` (scan.c).
+ * cprop<joins> skips programs in which a scan finds nothing that `simplify` did not (scan.c).
  *
  * Limits: floats are not folded in a program whose float mode is not round-to-nearest with denormals (host->fold_given).  A
  * vector literal that is not a splat is not used.  Specialization constants are never known.  O(rows + parts of joins), and
@@ -133,6 +133,13 @@ change_uses(changer *c)
   return VYRE_OK;
 }
 
+static void
+select_all(const vyre_view *v, bool *programs)
+{
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    programs[program] = true;
+}
+
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -141,15 +148,18 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   memory m;
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
-  VYRE_TRY(known_replace(ctx, module, &conditional));
-  if (host->param(ctx, "joins") && !conditional) {
-    bool found;
-    VYRE_TRY(scan_joins(ctx, module, &found));
-    if (!found)
-      return VYRE_OK;
-  }
+  bool *programs = host->alloc(ctx, sizeof *programs * host->view(module)->rows), any = true;
+  if (!programs)
+    return host->out_of_memory(ctx);
+  VYRE_TRY(known_replace(ctx, module, &conditional, programs));
+  if (host->param(ctx, "joins"))
+    VYRE_TRY(scan_joins(ctx, module, programs, &any));
+  else
+    select_all(host->view(module), programs);
+  if (!any)
+    return VYRE_OK;
   VYRE_TRY(memory_make(&m, ctx, module));
-  VYRE_TRY(solve(&s, &m));
+  VYRE_TRY(solve(&s, &m, programs));
   changer c = {.s = &s, .host = host, .module = module, .v = m.v, .versions = true};
   VYRE_TRY(change_uses(&c));
   if (c.versions)
@@ -165,7 +175,7 @@ static const vyre_param params[] = {{
     .struct_size = sizeof(vyre_param),
     .type = VYRE_PARAM_FLAG,
     .name = "joins",
-    .summary = "end early if no join of values and no branch is known: for use after simplify, which finds the rest",
+    .summary = "skip programs in which no joined value and no branch condition is known; use after simplify",
 }};
 
 static const vyre_pass cprop = {

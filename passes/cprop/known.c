@@ -51,6 +51,7 @@ typedef struct walk {
   list literals, facts, frames;
   uint32_t rows; /* at the start of the walk; constants added later have no elements */
   uint32_t program;
+  bool *programs; /* by program, whether an operand was replaced */
   uint64_t changed;
 } walk;
 
@@ -300,6 +301,7 @@ replace_operands(walk *w, uint32_t row)
     if (w->literal_of[operands[i]] == 0)
       continue;
     w->changed++;
+    w->programs[w->program] = true;
     literal *l = LIST_AT(literal, w->literals, w->literal_of[operands[i]]);
     if (l->constant == 0)
       l->constant = w->ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
@@ -357,11 +359,11 @@ visit(walk *w, uint32_t row)
 }
 
 vyre_status
-known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
+known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed, bool *programs)
 {
   const vyre_view *v = ctx->host->view(module);
   const uint32_t rows = v->rows; /* the walk ends before the const rows that the pass appends */
-  walk w = {.ctx = ctx, .module = module, .v = v, .rows = rows};
+  walk w = {.ctx = ctx, .module = module, .v = v, .rows = rows, .programs = programs};
   w.literals.size = sizeof(literal);
   w.facts.size = sizeof(fact);
   w.frames.size = sizeof(frame);

@@ -8,14 +8,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "scan.h"
 
+enum { MOST_VISITS = 16 }; /* of a row.  A longer chain of joins is left to the solver */
+
 static bool
 is_literal_branch(const vyre_view *v, uint32_t row, uint32_t op)
 {
   return (op == VYRE_OP_if || op == VYRE_OP_switch || op == VYRE_OP_breakif) && vyre_op_of(v, v->a[row]) == VYRE_OP_const;
 }
 
-/* Returns the row's value.  Loads are unknown, because no value of a join decides which memory they read.  The value of an unknown
- * join is the `get` itself, so that the rows that use it need no visit. */
+/* Returns the row's value.  Loads are unknown, because no value of a join decides which memory they read, and the solution has no
+ * memory (s->m).  The value of an unknown join is the `get` itself, so that the rows that use it need no visit. */
 static uint32_t
 value_of(solution *s, uint32_t row)
 {
@@ -30,57 +32,63 @@ value_of(solution *s, uint32_t row)
   return value >= s->rows && value < s->literals ? row : value;
 }
 
-/* Computes all values, and lists the rows that have another value than themselves, except declarations.  Returns their number, or
- * UINT32_MAX if a branch has a literal condition. */
-static uint32_t
-visit_rows(solution *s, uint32_t *rows)
+/* Computes the values of a program, unless it has a branch on a literal, which selects it.  Appends the rows that have another
+ * value than themselves, except declarations, to `rows`. */
+static void
+visit_program(solution *s, uint32_t program, bool *programs, uint32_t *rows, uint32_t *count)
 {
   const vyre_view *v = s->v;
-  uint32_t *value = s->value, count = 0;
-  for (uint32_t row = 1; row < v->rows; row++) {
+  uint32_t *value = s->value;
+  for (uint32_t row = program, end = vyre_program_end(v, program); row < end && !programs[program]; row++) {
     const uint32_t op = vyre_op_of(v, row), a = v->a[row], b = v->b[row], c = v->c[row];
     const bool is_start = op == VYRE_OP_const || op == VYRE_OP_var || op == VYRE_OP_get;
-    if (is_literal_branch(v, row, op))
-      return UINT32_MAX;
+    programs[program] = is_literal_branch(v, row, op);
     value[row] = row;
     if (!is_start && ((value[a] ^ a) | (value[b] ^ b) | (value[c] ^ c)) == 0)
       continue;
     value[row] = value_of(s, row);
-    rows[count] = row;
-    count += value[row] != row && op != VYRE_OP_const && op != VYRE_OP_var;
+    rows[*count] = row;
+    *count += value[row] != row && op != VYRE_OP_const && op != VYRE_OP_var;
   }
-  return count;
 }
 
-/* Updates the joins.  Returns whether a value changed. */
+/* Updates the joins.  Returns whether a value changed.  Selects the programs with such a join if `programs` is not NULL. */
 static bool
-update_joins(solution *s)
+update_joins(solution *s, bool *programs)
 {
   bool changed = false;
   for (uint32_t i = 1; i < s->v->join_count; i++) {
     uint32_t *value = &s->value[s->rows + i];
     const uint32_t own = s->rows + i, new = *value == own ? own : solve_join(s, i, false);
     changed |= new != *value;
+    if (new != *value && programs)
+      programs[vyre_program_of(s->v, s->v->joins[i].row)] = true;
     *value = new;
   }
   return changed;
 }
 
 vyre_status
-scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *out)
+scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *programs, bool *out)
 {
   solution s;
   VYRE_TRY(solve_begin(&s, ctx, module));
   uint32_t *rows = ctx->host->alloc(ctx, sizeof *rows * s.rows);
   if (!rows)
     return ctx->host->out_of_memory(ctx);
-  memset(s.taken, 1, s.rows);
-  const uint32_t count = visit_rows(&s, rows);
-  *out = count == UINT32_MAX;
-  while (!*out && !s.out_of_memory && update_joins(&s))
+  memset(s.taken, 1, s.rows); /* all edges are reachable */
+  uint32_t count = 0;
+  for (uint32_t program = s.v->first[0]; program; program = s.v->next[program])
+    visit_program(&s, program, programs, rows, &count);
+  for (uint32_t visit = 0; !s.out_of_memory && update_joins(&s, visit == MOST_VISITS ? programs : NULL) && visit < MOST_VISITS;
+       visit++)
     for (uint32_t i = 0; i < count; i++)
       s.value[rows[i]] = value_of(&s, rows[i]);
-  for (uint32_t i = 0; i < count && !*out; i++)
-    *out = vyre_op_of(s.v, rows[i]) == VYRE_OP_get && s.value[rows[i]] != rows[i];
+  for (uint32_t i = 0; i < count; i++)
+    if (vyre_op_of(s.v, rows[i]) == VYRE_OP_get && s.value[rows[i]] != rows[i])
+      programs[vyre_program_of(s.v, rows[i])] = true;
+  *out = false;
+  for (uint32_t program = s.v->first[0]; program; program = s.v->next[program])
+    *out |= programs[program];
   return s.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }
