@@ -9,7 +9,7 @@
 typedef struct written {
   const vyre_view *v;
   uint32_t *alias; /* by row, the alias class of a buffer, with VYRE_ALIAS_SHARED if the buffer is shared */
-  bool *classes;   /* by alias class, whether a row writes the class; classes[0] is true if a row may write any memory */
+  bool *classes;   /* by alias class, whether a row writes the class; by program, whether a row may write any memory */
 } written;
 
 /* Initializes an empty record.  Returns false if memory runs out. */
@@ -49,14 +49,15 @@ written_add(written *w, uint32_t row)
   if (path)
     w->classes[w->alias[vyre_buffer_of(w->v, path)] & ~VYRE_ALIAS_SHARED] = true;
   else if (is_opaque)
-    w->classes[0] = true;
+    w->classes[vyre_program_of(w->v, row)] = true;
 }
 
-/* Returns whether a recorded row may write the buffer. */
+/* Returns whether a recorded row of the buffer's program may write the buffer. */
 static inline bool
 written_has(const written *w, uint32_t buffer)
 {
-  return w->classes[0] || w->classes[w->alias[buffer] & ~VYRE_ALIAS_SHARED];
+  const uint32_t program = vyre_program_of(w->v, buffer);
+  return program == 0 || w->classes[program] || w->classes[w->alias[buffer] & ~VYRE_ALIAS_SHARED];
 }
 
 #endif

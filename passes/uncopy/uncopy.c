@@ -314,7 +314,7 @@ literal_prefix(const vyre_view *v, uint32_t path)
 }
 
 /* Returns the part that the load reads: all that a variable index may select, or the loaded value itself if no index is variable
- * and the module has `copy` rows.  Returns 0 if the load is not from private memory that only this module's rows access. */
+ * and the program has `copy` rows.  Returns 0 if the load is not from private memory that only this module's rows access. */
 static uint32_t
 part_of(const vyre_view *v, uint32_t row, bool has_copies)
 {
@@ -326,6 +326,16 @@ part_of(const vyre_view *v, uint32_t row, bool has_copies)
       (v->imm_hi[buffer] & (VYRE_ACCESS_ALIASED | VYRE_ACCESS_VOLATILE)) != 0)
     return 0;
   return part;
+}
+
+static bool
+has_copy(const vyre_view *v, uint32_t program)
+{
+  uint32_t row = program;
+  const uint32_t end = vyre_program_end(v, program);
+  while (row < end && vyre_op_of(v, row) != VYRE_OP_copy)
+    row++;
+  return row < end;
 }
 
 /* Makes the load read the source.  Does nothing if memory runs out. */
@@ -357,11 +367,11 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_view *v = u.v;
   const uint32_t rows = v->rows;
   uint64_t loads = 0;
-  bool has_copies = false;
+  bool has_copies = false; /* in the program of the row */
   *out = VYRE_UNCHANGED;
-  for (uint32_t row = 1; row < rows; row++)
-    has_copies |= vyre_op_of(v, row) == VYRE_OP_copy;
   for (uint32_t row = 1; row < rows; row++) {
+    if (vyre_op_of(v, row) == VYRE_OP_program)
+      has_copies = has_copy(v, row);
     copy c = {.part = part_of(v, row, has_copies)};
     if (c.part == 0 || !list_steps(v, c.part, vyre_buffer_of(v, c.part), &c.to_part))
       continue;
