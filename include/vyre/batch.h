@@ -51,17 +51,19 @@ VYRE_MUST_USE vyre_status vyre_batch_add_part(vyre_batch *batch, const vyre_modu
  * has the rows, types, names and lines of the whole module. Until then it may not be used. */
 VYRE_MUST_USE vyre_status vyre_batch_extract_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_module *out);
 
-/* Rows of programs that are out of a module. */
+/* The rows that vyre_module_set_aside removed from a module. */
 typedef struct vyre_aside vyre_aside;
 
-/* Takes the rows of programs out of a sealed module, and seals it. The programs stay, and in them the workgroup size and rows
- * that give lengths of array types. `taken` has an element for each program, in their order. Analyses of the module become
- * invalid. *out belongs to the caller until vyre_module_put_back. O(the module's rows, and types for each taken program). */
+/* Removes the rows of the selected programs from a sealed module, and seals the module. Keeps each program's row, its workgroup
+ * size, and the rows that lengths of array types depend on. `taken` has an element for each program, in their order. Analyses of the
+ * module become invalid. The caller destroys *out. O(the module's rows and types). */
 VYRE_MUST_USE vyre_status vyre_module_set_aside(vyre_module *module, const bool *taken, vyre_aside **out);
-/* Replaces the rows of the taken programs by the rows that were taken, seals the module, and destroys `aside`, also if it fails. The
- * module must be sealed, and have the same programs in the same order. Analyses become invalid. O(the module's rows, and types for
- * each taken program). */
-VYRE_MUST_USE vyre_status vyre_module_put_back(vyre_module *module, vyre_aside *aside);
+/* Replaces the rows of the programs that were selected by the rows that were removed, and seals the module. The module is the one of
+ * vyre_module_set_aside or a clone, with the same programs in the same order; otherwise returns INTERNAL. Analyses become invalid.
+ * O(the module's rows and types). */
+VYRE_MUST_USE vyre_status vyre_module_put_back(vyre_module *module, const vyre_aside *aside);
+/* Does nothing to NULL. */
+void vyre_aside_destroy(vyre_aside *aside);
 
 #ifdef __cplusplus
 }

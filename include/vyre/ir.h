@@ -376,8 +376,8 @@ VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
 bool vyre_module_is_sealed(const vyre_module *module);
 /* Returns whether the last seal dropped a row that was the version of a kept row. */
 bool vyre_module_lost_versions(const vyre_module *module);
-/* Returns whether rows were removed since the module was sealed, and nothing else needs a seal: the other rows have their ids, which
- * are in program order, and no name changed. If the module has versions, no version is a removed row. */
+/* Returns whether removed rows are the only reason to seal: the remaining rows keep their ids, in program order, and no name changed.
+ * If the module has versions, no version is a removed row. */
 bool vyre_module_has_only_gaps(const vyre_module *module);
 /* Copies a row and everything in it to before a row of the same program that is not in it. `map` has map_rows elements and covers
  * all copied rows. Sets map[row] to the copy for each copied row, and writes no other element. An operand is replaced by

@@ -64,7 +64,7 @@ typedef struct vyre_param {
   const char *words; /* WORD: the allowed words, "fast|small", the first being the default; TEXT: the placeholder in help, "FILE" */
 } vyre_param;
 
-/* Guarantees of a pass. The first three are of a GPU pass, and allow it to run in one sequence on a device with the passes before
+/* Guarantees of a pass. The first three apply to GPU passes, and allow them to run in one sequence on a device with the passes before
  * and after it. */
 typedef enum vyre_pass_flag {
   /* `prepare` reads only data that no pass with phases changes: parameters, the number of rows, programs, pinned rows. */
@@ -74,8 +74,8 @@ typedef enum vyre_pass_flag {
   /* Outside of `levels by`, the phases leave the same table in any order of rows. Directions only save time, or satisfy the kernel
    * compiler. */
   VYRE_PASS_ANY_ORDER = 4,
-  /* `run` accepts tables with removed rows. Such a row has no links and the op `null`, and its other cells are arbitrary. The ids of
-   * the other rows are in program order. The manager may then seal the module after the pass instead of before it. */
+  /* `run` accepts tables with removed rows. A removed row has the op `null`, and its other cells are undefined. No other row refers to
+   * it. The ids of the other rows are in program order. The manager may then seal the module after the pass instead of before it. */
   VYRE_PASS_SKIPS_REMOVED = 8,
 } vyre_pass_flag;
 

@@ -1,27 +1,31 @@
-/* Takes the rows of programs out of a module, and puts them back where they were.
+/* Removes the rows of programs from a module, and puts them back.
  *
- * The rows in a program are adjacent and name only each other and the program's row, so they keep the differences of their numbers.
+ * The rows in a program are adjacent and refer only to each other and to the program's row, so one offset renumbers all of them.
  * Types, texts, inputs and other tables stay in the module, and the cells of the side columns still refer to them.  Rows that give
  * lengths of array types stay in the program, because types name them, and its workgroup size, because each program has one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/batch.h"
 
-#include <string.h>
-
+#include "base/grow.h"
 #include "table.h"
 #include "vyre/view.h"
 
+typedef struct place {
+  uint32_t program; /* the program's row when the rows were removed */
+  uint32_t rows;    /* number of removed rows */
+  uint32_t at;      /* the first of them among the removed rows of all programs */
+  bool taken;
+} place;
+
 struct vyre_aside {
-  struct place {
-    uint32_t program; /* its row when the rows were taken, or 0 if they stayed */
-    uint32_t rows;    /* taken */
-  } * places;         /* of each program of the module */
-  uint32_t count;     /* places */
-  uint32_t rows;      /* of all programs */
-  uint32_t types;     /* of the module */
-  uint32_t *lengths;  /* by type: the row that gives its length, if it is taken, or 0 */
-  uint32_t *cells;    /* by column, the cells of the taken rows */
+  vyre_allocator allocator;
+  place *places;     /* of all programs of the module */
+  uint32_t count;    /* number of places */
+  uint32_t rows;     /* removed rows of all programs */
+  uint32_t types;    /* number of types in the module */
+  uint32_t *lengths; /* by type: the row that gives its length, or 0 */
+  uint32_t *cells;   /* by column, the cells of the removed rows */
 };
 
 static size_t
@@ -30,71 +34,78 @@ cells_size(const vyre_aside *aside)
   return (size_t)COLUMN_ANALYSIS * aside->rows * sizeof(uint32_t);
 }
 
-static void
-release(vyre_module *module, vyre_aside *aside)
+void
+vyre_aside_destroy(vyre_aside *aside)
 {
-  if (aside->places)
-    table_resize(module, aside->places, aside->count * sizeof *aside->places, 0);
-  if (aside->lengths)
-    table_resize(module, aside->lengths, aside->types * sizeof *aside->lengths, 0);
-  if (aside->cells)
-    table_resize(module, aside->cells, cells_size(aside), 0);
-  table_resize(module, aside, sizeof *aside, 0);
+  if (!aside)
+    return;
+  const vyre_allocator allocator = aside->allocator;
+  vyre_release(&allocator, aside->places, aside->count * sizeof *aside->places);
+  vyre_release(&allocator, aside->lengths, aside->types * sizeof *aside->lengths);
+  vyre_release(&allocator, aside->cells, cells_size(aside));
+  vyre_release(&allocator, aside, sizeof *aside);
+}
+
+static uint32_t
+count_programs(const vyre_view *v)
+{
+  uint32_t count = 0;
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    count++;
+  return count;
+}
+
+static void *
+allocate(vyre_aside *aside, size_t size, bool *fits)
+{
+  void *memory = size ? vyre_allocate(&aside->allocator, size) : NULL;
+  *fits &= memory || !size;
+  return memory;
 }
 
 /* Lists the programs and lengths.  Returns NULL if memory runs out. */
 static vyre_aside *
-make(vyre_module *module, const bool *taken)
+make(const vyre_module *module, const bool *taken)
 {
   const vyre_view *v = &module->view;
-  vyre_aside *aside = table_resize(module, NULL, 0, sizeof *aside);
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  vyre_aside *aside = vyre_allocate(allocator, sizeof *aside);
+  bool fits = true;
   if (!aside)
     return NULL;
-  *aside = (vyre_aside){.types = module->type_count};
-  for (uint32_t program = v->first[0]; program; program = v->next[program])
-    aside->count++;
-  if (aside->count)
-    aside->places = table_resize(module, NULL, 0, aside->count * sizeof *aside->places);
-  if (aside->types)
-    aside->lengths = table_resize(module, NULL, 0, aside->types * sizeof *aside->lengths);
-  bool fits = (aside->places || !aside->count) && (aside->lengths || !aside->types);
-  for (uint32_t i = 0; i < aside->types && fits; i++)
-    aside->lengths[i] = 0;
+  *aside = (vyre_aside){.allocator = *allocator, .types = module->type_count, .count = count_programs(v)};
+  aside->places = allocate(aside, aside->count * sizeof *aside->places, &fits);
+  aside->lengths = allocate(aside, aside->types * sizeof *aside->lengths, &fits);
   for (uint32_t program = v->first[0], i = 0; program && fits; program = v->next[program], i++) {
-    const uint32_t end = vyre_program_end(v, program);
-    aside->places[i] = taken[i] ? (struct place){program, end - program - 1} : (struct place){0, 0};
+    aside->places[i] = (place){program, taken[i] ? vyre_program_end(v, program) - program - 1 : 0, aside->rows, taken[i]};
     aside->rows += aside->places[i].rows;
-    for (uint32_t k = 0; k < aside->types && taken[i]; k++) {
-      const uint32_t row = module->types[k].info.count_row;
-      aside->lengths[k] = row > program && row < end ? row : aside->lengths[k];
-    }
   }
-  if (aside->rows)
-    aside->cells = table_resize(module, NULL, 0, cells_size(aside));
-  if (fits && (aside->cells || !aside->rows))
+  for (uint32_t i = 0; i < aside->types && fits; i++)
+    aside->lengths[i] = module->types[i].info.count_row;
+  aside->cells = allocate(aside, cells_size(aside), &fits);
+  if (fits)
     return aside;
-  release(module, aside);
+  vyre_aside_destroy(aside);
   return NULL;
 }
 
 static void
-keep_cells(const vyre_module *module, vyre_aside *aside, struct place place, uint32_t at)
+keep_cells(const vyre_module *module, vyre_aside *aside, const place *from)
 {
   for (uint32_t column = 0; column < COLUMN_ANALYSIS; column++)
-    for (uint32_t k = 0; k < place.rows; k++) {
-      const uint32_t row = place.program + 1 + k;
-      aside->cells[column * aside->rows + at + k] =
+    for (uint32_t k = 0; k < from->rows; k++) {
+      const uint32_t row = from->program + 1 + k;
+      aside->cells[column * aside->rows + from->at + k] =
           column < COLUMN_SIDE ? module->column[column][row] : table_side(module, (table_column)column, row);
     }
 }
 
-/* Removes the rows of a program, without the row of its workgroup size, those that give lengths, which `stays` selects, and their
- * operands. */
+/* Removes the rows of a program.  Keeps its workgroup size, the rows that `stays` selects, and their operands. */
 static void
-remove_rows(vyre_module *module, struct place place, bool *stays)
+remove_rows(vyre_module *module, const place *from, bool *stays)
 {
   const vyre_view *v = &module->view;
-  for (uint32_t row = place.program + place.rows; row > place.program; row--) {
+  for (uint32_t row = from->program + from->rows; row > from->program; row--) {
     if (stays[row] || table_op_is(module, row, VYRE_OP_workgroup))
       stays[v->a[row]] = stays[v->b[row]] = stays[v->c[row]] = stays[v->parent[row]] = true;
     else
@@ -109,74 +120,92 @@ vyre_module_set_aside(vyre_module *module, const bool *taken, vyre_aside **out)
   VYRE_TRY(vyre_module_status(module));
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "programs can be set aside only from a sealed module");
+  const vyre_allocator *allocator = vyre_module_allocator(module);
   const uint32_t rows = module->view.rows;
   vyre_aside *aside = make(module, taken);
-  bool *stays = table_resize(module, NULL, 0, rows * sizeof *stays);
+  bool *stays = vyre_allocate(allocator, rows * sizeof *stays);
   vyre_status status = aside && stays ? VYRE_OK : VYRE_OUT_OF_MEMORY("to set programs aside");
   if (!status) {
-    memset(stays, 0, rows * sizeof *stays);
     for (uint32_t i = 0; i < aside->types; i++)
       stays[aside->lengths[i]] = true;
-    for (uint32_t i = 0, at = 0; i < aside->count; at += aside->places[i++].rows) {
-      keep_cells(module, aside, aside->places[i], at);
-      remove_rows(module, aside->places[i], stays);
+    for (uint32_t i = 0; i < aside->count; i++) {
+      keep_cells(module, aside, &aside->places[i]);
+      remove_rows(module, &aside->places[i], stays);
     }
     module->sealed = aside->rows == 0;
     status = vyre_module_seal(module, NULL);
   }
-  if (stays)
-    table_resize(module, stays, rows * sizeof *stays, 0);
-  if (aside && status)
-    release(module, aside);
+  vyre_release(allocator, stays, rows * sizeof *stays);
+  if (status)
+    vyre_aside_destroy(aside);
   else
     *out = aside;
   return status;
 }
 
-/* Appends the rows of a place, whose cells begin at `at`, as the only rows in a program. */
+/* Appends the rows of a place as the only rows in a program. */
 static void
-put_rows(vyre_module *module, vyre_aside *aside, struct place place, uint32_t at, uint32_t program)
+put_rows(vyre_module *module, const vyre_aside *aside, const place *from, uint32_t program)
 {
-  const uint32_t start = module->view.rows, offset = start - place.program - 1;
-  if (place.rows > TABLE_MAX_ROWS - start || !table_grow_to(module, start + place.rows)) {
+  const uint32_t start = module->view.rows, offset = start - from->program - 1;
+  if (from->rows > TABLE_MAX_ROWS - start || !table_grow_to(module, start + from->rows)) {
     table_fail(module);
     return;
   }
-  module->view.rows = start + place.rows;
+  module->view.rows = start + from->rows;
   for (uint32_t column = 0; column < COLUMN_ANALYSIS; column++) {
-    const uint32_t *cells = aside->cells + column * aside->rows + at;
-    for (uint32_t k = 0; k < place.rows; k++) {
-      const uint32_t moved = cells[k] == place.program ? program : cells[k] + offset;
+    const uint32_t *cells = aside->cells + column * aside->rows + from->at;
+    for (uint32_t k = 0; k < from->rows; k++) {
+      const uint32_t moved = cells[k] == from->program ? program : cells[k] + offset;
       if (column >= COLUMN_SIDE)
         table_set_side(module, (table_column)column, start + k, cells[k]);
       else
         module->column[column][start + k] = column < COLUMN_A || cells[k] == 0 ? cells[k] : moved;
     }
   }
-  module->column[COLUMN_FIRST][program] = place.rows ? start : 0;
   uint32_t last = start;
-  while (place.rows && module->column[COLUMN_NEXT][last])
+  while (from->rows && module->column[COLUMN_NEXT][last])
     last = module->column[COLUMN_NEXT][last];
-  module->column[COLUMN_LAST][program] = place.rows ? last : 0;
-  for (uint32_t i = 0; i < aside->types; i++)
-    if (aside->lengths[i] > place.program && aside->lengths[i] <= place.program + place.rows)
-      module->types[i].info.count_row = aside->lengths[i] + offset;
+  module->column[COLUMN_FIRST][program] = from->rows ? start : 0;
+  module->column[COLUMN_LAST][program] = from->rows ? last : 0;
+}
+
+/* Sets the length rows of types to the rows that were appended from `start` on. */
+static void
+put_lengths(vyre_module *module, const vyre_aside *aside, uint32_t start)
+{
+  for (uint32_t i = 0; i < aside->types; i++) {
+    const uint32_t row = aside->lengths[i];
+    uint32_t low = 0, high = aside->count; /* the place of the row is in [low, high), in the order of rows */
+    while (row && high - low > 1) {
+      const uint32_t middle = low + (high - low) / 2;
+      *(aside->places[middle].program <= row ? &low : &high) = middle;
+    }
+    if (!row || low == high || !aside->places[low].taken)
+      continue;
+    module->types[i].info.count_row = start + aside->places[low].at + row - aside->places[low].program - 1;
+  }
+  table_find_lengths(module);
 }
 
 vyre_status
-vyre_module_put_back(vyre_module *module, vyre_aside *aside)
+vyre_module_put_back(vyre_module *module, const vyre_aside *aside)
 {
   const vyre_view *v = &module->view;
+  VYRE_TRY(vyre_module_seal(module, NULL));
+  if (count_programs(v) != aside->count)
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "a pass added or removed a program");
+  const uint32_t start = v->rows;
   uint32_t program = v->first[0];
-  for (uint32_t i = 0, at = 0; i < aside->count && !module->failed; at += aside->places[i++].rows) {
-    if (aside->places[i].program)
-      put_rows(module, aside, aside->places[i], at, program);
+  for (uint32_t i = 0; i < aside->count && !module->failed; i++) {
+    if (aside->places[i].taken)
+      put_rows(module, aside, &aside->places[i], program);
     program = v->next[program];
   }
-  table_find_lengths(module);
+  if (!module->failed)
+    put_lengths(module, aside, start);
   module->sealed = module->only_lost = aside->rows == 0;
   module->names_dirty |= module->side[COLUMN_NAME] != 0;
   module->tops_known = false;
-  release(module, aside);
   return vyre_module_seal(module, NULL);
 }

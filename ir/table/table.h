@@ -248,7 +248,7 @@ void table_link_inputs(vyre_module *module);
 vyre_type_id table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_member *members, bool apart);
 /* Renumbers the rows of array lengths. Types that become equal remain distinct. */
 void table_remap_types(vyre_module *module, const uint32_t *map);
-/* Finds table_length_row of each type again, after rows of array lengths were exchanged. */
+/* Recomputes table_length_row of each type, after rows of array lengths were replaced. */
 void table_find_lengths(vyre_module *module);
 /* Returns the last row from which a length in the type is computed, unless it is a spec row, or 0. */
 uint32_t table_length_row(const vyre_module *module, vyre_type_id type);

@@ -22,7 +22,7 @@ static const vyre_param fixpoint_params[] = {
     {sizeof(vyre_param), VYRE_PARAM_UINT, "max", "the most rounds", 1, VYRE_PIPELINE_REPEATS, 16, NULL},
     {sizeof(vyre_param), VYRE_PARAM_WORD, "on-limit", "the action if the last round still changes the module", 0, 0, 0,
      "warn|error|quiet"},
-    {sizeof(vyre_param), VYRE_PARAM_WORD, "again", "what a further round needs: a change, or a branch on a constant", 0, 0, 0,
+    {sizeof(vyre_param), VYRE_PARAM_WORD, "again", "the condition for another round: a change, or a branch on a constant", 0, 0, 0,
      "changes|branches"},
 };
 

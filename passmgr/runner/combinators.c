@@ -42,7 +42,7 @@ is_branch_on_constant(const vyre_view *v, uint32_t row)
   return (op == VYRE_OP_if || op == VYRE_OP_switch || op == VYRE_OP_breakif) && vyre_op_of(v, v->a[row]) == VYRE_OP_const;
 }
 
-/* Selects in `done` the programs that have no branch on a constant, by their position.  Returns the number of the others. */
+/* Sets done[i] if program i has no branch on a constant.  Returns the number of programs that have one. */
 static uint32_t
 find_done(const vyre_view *v, bool *done)
 {
@@ -58,7 +58,7 @@ find_done(const vyre_view *v, bool *done)
   return left;
 }
 
-/* Forgets what is known about the module, after programs left it or came back. */
+/* Drops analyses and the device's columns, because programs are set aside or put back. */
 static void
 forget_module(run *r)
 {
@@ -73,12 +73,16 @@ forget_module(run *r)
 static vyre_status
 run_others(run *r, uint32_t id, const bool *done, bool *out_changed)
 {
-  vyre_aside *aside;
+  run_aside aside = {.outer = r->aside};
   forget_module(r);
-  VYRE_TRY(vyre_module_set_aside(r->module, done, &aside));
+  VYRE_TRY(vyre_module_set_aside(r->module, done, &aside.rows));
+  r->aside = &aside;
   vyre_status status = vyre_run_children(r, id, out_changed);
+  r->aside = aside.outer;
   forget_module(r);
-  return vyre_status_join(status, vyre_module_put_back(r->module, aside));
+  status = vyre_status_join(status, vyre_module_put_back(r->module, aside.rows));
+  vyre_aside_destroy(aside.rows);
+  return status;
 }
 
 static vyre_status

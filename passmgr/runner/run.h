@@ -6,21 +6,29 @@
 
 #include "passmgr/registry/context.h"
 #include "passmgr/pipeline/pipeline.h"
+#include "vyre/batch.h"
 #include "vyre/environment.h"
+
+/* Programs that a fixpoint set aside. */
+typedef struct run_aside {
+  vyre_aside *rows;
+  const struct run_aside *outer; /* those of the fixpoint around it, or NULL */
+} run_aside;
 
 typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
-  uint64_t number;       /* number of the current pass run, from 1; 0 before the first run */
-  uint32_t fresh;        /* VYRE_ANALYSES and VYRE_COLUMNS that describe the module */
-  uint32_t preserved;    /* the subset of `fresh` that the last pass preserves if it changed the module */
-  uint32_t fixpoints;    /* number of fixpoints that enclose the current pass */
-  uint64_t changes;      /* number of pass runs that changed the module */
-  vyre_stopwatch *watch; /* innermost running watch, borrowed; NULL if there is none */
-  bool is_chosen;        /* the current passes run on the device, which has cost choices (vyre_choose) */
-  vyre_device *host;     /* CPU device, owned, for phases without another device; NULL until the first use */
-  uint64_t *settled;     /* by node: `changes` + 1 when its pass last changed nothing, otherwise 0 */
+  uint64_t number;        /* number of the current pass run, from 1; 0 before the first run */
+  uint32_t fresh;         /* VYRE_ANALYSES and VYRE_COLUMNS that describe the module */
+  uint32_t preserved;     /* the subset of `fresh` that the last pass preserves if it changed the module */
+  uint32_t fixpoints;     /* number of fixpoints that enclose the current pass */
+  uint64_t changes;       /* number of pass runs that changed the module */
+  vyre_stopwatch *watch;  /* innermost running watch, borrowed; NULL if there is none */
+  const run_aside *aside; /* borrowed, or NULL */
+  bool is_chosen;         /* the current passes run on the device, which has cost choices (vyre_choose) */
+  vyre_device *host;      /* CPU device, owned, for phases without another device; NULL until the first use */
+  uint64_t *settled;      /* by node: `changes` + 1 when its pass last changed nothing, otherwise 0 */
 } run;
 
 /* running.c */

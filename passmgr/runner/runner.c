@@ -1,8 +1,8 @@
 /* Runs a pipeline.  Computes the required analyses before each pass and checks its status and result after it.  Seals, verifies,
  * prints, times and counts.
  *
- * A changed module is sealed here, or after the next pass if that accepts removed rows.  The result is the same, so that it does
- * not depend on printing, timing or verifying.
+ * A changed module is sealed here, or after the next pass if that accepts removed rows.  Both give the same result, so printing,
+ * timing and verifying do not change it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passmgr/registry/context.h"
@@ -81,18 +81,46 @@ vyre_module_check(const vyre_module *module, const vyre_pipeline_options *option
   return status;
 }
 
+/* Sets *out to the module with the programs that are set aside: to r->module if there are none, otherwise to a copy. */
+static vyre_status
+begin_whole(const run *r, vyre_module **out)
+{
+  *out = r->module;
+  if (!r->aside)
+    return VYRE_OK;
+  VYRE_TRY(vyre_module_clone(r->module, out));
+  vyre_module_drop_analyses(*out, VYRE_ANALYSES | VYRE_COLUMNS, false);
+  vyre_status status = VYRE_OK;
+  for (const run_aside *aside = r->aside; aside && !status; aside = aside->outer)
+    status = vyre_module_put_back(*out, aside->rows);
+  if (status)
+    vyre_module_destroy(*out);
+  return status;
+}
+
+static void
+end_whole(const run *r, vyre_module *whole)
+{
+  if (whole != r->module)
+    vyre_module_destroy(whole);
+}
+
 /* Calls options.observe.  `what` is the node as text, or NULL at the start of the pipeline. */
 static vyre_status
 show(run *r, vyre_observe_when when, const vyre_node *node, const char *what, bool changed)
 {
   if (!r->options.observe)
     return VYRE_OK;
-  const vyre_observation at = {when, r->module, r->number, node ? node->record->pass.name : NULL, what, changed};
+  vyre_module *whole;
+  VYRE_TRY(begin_whole(r, &whole));
+  const vyre_observation at = {when, whole, r->number, node ? node->record->pass.name : NULL, what, changed};
   vyre_stopwatch watch;
   vyre_run_start(r, &watch, "(look)");
-  VYRE_TRY(r->options.observe(r->options.observe_user, &at));
-  vyre_run_stop(r, &watch, 0, false);
-  return VYRE_OK;
+  vyre_status status = r->options.observe(r->options.observe_user, &at);
+  end_whole(r, whole);
+  if (!status)
+    vyre_run_stop(r, &watch, 0, false);
+  return status;
 }
 
 uint64_t
@@ -370,7 +398,7 @@ vyre_run_seal(run *r)
   return VYRE_OK;
 }
 
-/* Returns whether the pass after the node accepts the module with removed rows, and requires none but the analyses. */
+/* Returns whether the pass after the node accepts the module with removed rows, and requires only analyses in `analyses`. */
 static bool
 may_seal_later(const run *r, const vyre_node *node, uint32_t analyses)
 {
@@ -383,7 +411,7 @@ may_seal_later(const run *r, const vyre_node *node, uint32_t analyses)
 vyre_status
 vyre_run_settle_change(run *r, const vyre_node *node)
 {
-  const uint32_t before = r->fresh, with_gaps = before & (r->preserved | VYRE_DOMINANCE); /* rows that stay keep their ids */
+  const uint32_t before = r->fresh, with_gaps = before & (r->preserved | VYRE_DOMINANCE); /* the ends of regions stay valid */
   const bool is_later = node && may_seal_later(r, node, with_gaps);
   r->fresh &= is_later ? with_gaps : r->preserved;
   vyre_module_drop_analyses(r->module, before & ~r->fresh, r->options.check_changed); /* before sealing, which keeps the others */
@@ -440,7 +468,8 @@ run_whole(run *r, const vyre_node *node, bool *out_changed)
 {
   const vyre_pass_record *record = node->record;
   uint64_t hash = 0;
-  if ((record->pass.flags & VYRE_PASS_SKIPS_REMOVED) == 0)
+  const uint32_t needed = vyre_run_requirements(r, record) | vyre_builtin_requires(record, vyre_node_values(r->pipeline, node));
+  if ((record->pass.flags & VYRE_PASS_SKIPS_REMOVED) == 0 || (needed & ~r->fresh) != 0)
     VYRE_TRY(vyre_run_seal(r));
   const bool is_twice = r->options.run_twice && !vyre_run_is_own(record);
   if (is_twice) {
@@ -467,6 +496,20 @@ run_whole(run *r, const vyre_node *node, bool *out_changed)
   return r->options.verify_each ? verify_after(r, &record->pass) : VYRE_OK;
 }
 
+/* Runs one of the manager's own passes, which change nothing, over the module with the programs that are set aside. */
+static vyre_status
+run_over_whole(const run *r, const vyre_node *node)
+{
+  bool changed;
+  run whole = *r;
+  VYRE_TRY(begin_whole(r, &whole.module));
+  whole.fresh = 0;
+  whole.aside = NULL;
+  vyre_status status = run_whole(&whole, node, &changed);
+  end_whole(r, whole.module);
+  return status;
+}
+
 static vyre_status
 run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_changed)
 {
@@ -479,7 +522,7 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   } else {
     vyre_stopwatch watch = {0};
     vyre_run_start(r, &watch, name);
-    VYRE_TRY(run_whole(r, node, &changed));
+    VYRE_TRY(r->aside && vyre_run_is_own(node->record) ? run_over_whole(r, node) : run_whole(r, node, &changed));
     vyre_run_stop(r, &watch, r->number, changed);
     vyre_run_print_result(r, changed);
   }

@@ -349,7 +349,9 @@ edit_beside(vyre_module *module, uint32_t mask)
     taken[i] = (mask >> i) & 1;
   VYRE_TRY(vyre_module_set_aside(module, taken, &aside));
   vyre_status status = edit(module);
-  return vyre_status_join(status, vyre_module_put_back(module, aside));
+  status = vyre_status_join(status, vyre_module_put_back(module, aside));
+  vyre_aside_destroy(aside);
+  return status;
 }
 
 /* Types, names, decorations, lines and the order of the programs are as if nothing had been set aside. */
@@ -366,6 +368,20 @@ BATCH_TEST(programs_that_are_set_aside_do_not_change)
     assert_bytes(vyre_batch_module(all), &got);
     vyre_bytes_free(&got);
   }
+}
+
+BATCH_TEST(programs_are_put_back_only_if_none_is_missing)
+{
+  vyre_aside *aside;
+  make_three(single);
+  assert_null(vyre_module_set_aside(single, (const bool[]){true, false, false, false, false, false, false}, &aside));
+  vyre_row_kill(single, (vyre_row){vyre_module_view(single)->last[0]});
+  expect_misuse(vyre_module_put_back(single, aside), "a pass added or removed a program");
+  vyre_aside_destroy(aside);
+  vyre_row_kill(single, (vyre_row){vyre_module_view(single)->last[0]});
+  expect_misuse(vyre_module_set_aside(single, NULL, &aside), "only from a sealed module");
+  assert_null(aside);
+  vyre_aside_destroy(NULL);
 }
 
 /* Programs that make their own batches limit them to this number of rows. */
