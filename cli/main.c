@@ -38,11 +38,11 @@ load_plugins(tool *t)
   return VYRE_OK;
 }
 
-/* Returns whether only passes of the option -passes are needed. */
+/* Returns whether the run needs no passes other than those in -passes. */
 static bool
 needs_only_named(const tool_options *o)
 {
-  return o->passes && o->passes[0] != '@' && !o->passes_file && !o->load.count && !o->plugin_dir.count && !o->skip_pass.count &&
+  return !(o->passes && o->passes[0] == '@') && !o->passes_file && !o->load.count && !o->plugin_dir.count && !o->skip_pass.count &&
          !o->print_before.count && !o->print_after.count && !o->list_passes && !o->help_pass && !o->target && !o->run_reproducer;
 }
 
@@ -51,8 +51,8 @@ load_all(tool *t, bool only_named)
 {
   VYRE_TRY(vyre_registry_create(NULL, &t->registry));
   t->only_named = only_named;
-  VYRE_TRY(only_named ? vyre_registry_load_core_named(t->registry, t->options.passes, strlen(t->options.passes))
-                      : vyre_registry_load_core(t->registry));
+  const char *passes = t->options.passes ? t->options.passes : "";
+  VYRE_TRY(only_named ? vyre_registry_load_core_named(t->registry, passes, strlen(passes)) : vyre_registry_load_core(t->registry));
   guard_limit((uint32_t)t->options.pass_timeout.value);
   vyre_status status = load_plugins(t);
   guard_limit(0);

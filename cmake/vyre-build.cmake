@@ -34,7 +34,7 @@ target_compile_options(vyre_options INTERFACE
   # Combining neighbouring fields in vector registers to store them at once costs small structures more than it gains.
   -fno-tree-slp-vectorize)
 if(NOT WIN32 AND NOT VYRE_SANITIZE) # mold would write wrong RELRO segments (vyre-tests.cmake)
-  # A plugin maps two segments instead of four, so that the tool, which loads seventeen plugins, starts in less time.
+  # A plugin maps two segments instead of four, so that the tool, which loads many plugins, starts in less time.
   target_link_options(vyre_options INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:VYRE_MOLD>>>:LINKER:-z,noseparate-code>)
 endif()
 if(VYRE_SANITIZE)

@@ -41,8 +41,8 @@ VYRE_MUST_USE vyre_status vyre_registry_load_folder(vyre_registry *registry, con
  * ../lib/vyre/passes beside it. A missing folder is an error; a folder elsewhere can be loaded with vyre_registry_load_folder and
  * VYRE_ORIGIN_CORE. */
 VYRE_MUST_USE vyre_status vyre_registry_load_core(vyre_registry *registry);
-/* Loads the core passes that the text of a pipeline names by their short names, itself or through levels, which takes less time. If
- * the text then does not parse, it may need other passes: load all into another registry. The text need not be valid. */
+/* Loads the core passes whose short names occur in the pipeline's text or in its levels, which takes less time. If the text then does
+ * not parse, load all core passes into a new registry. The text need not be valid. */
 VYRE_MUST_USE vyre_status vyre_registry_load_core_named(vyre_registry *registry, const char *text, size_t length);
 
 /* The plugin code that a thread is in, for reports of a crash. Fields are NULL if it is in none. While a plugin is loaded, only the
