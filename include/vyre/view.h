@@ -136,6 +136,16 @@ vyre_program_of(const vyre_view *view, uint32_t row)
   return row;
 }
 
+/* O(programs). */
+static inline uint32_t
+vyre_count_programs(const vyre_view *view)
+{
+  uint32_t count = 0;
+  for (uint32_t program = view->first[0]; program; program = view->next[program])
+    count++;
+  return count;
+}
+
 /* Returns the row after a program's last row. The module is sealed. */
 static inline uint32_t
 vyre_program_end(const vyre_view *view, uint32_t program)

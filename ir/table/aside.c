@@ -46,15 +46,6 @@ vyre_aside_destroy(vyre_aside *aside)
   vyre_release(&allocator, aside, sizeof *aside);
 }
 
-static uint32_t
-count_programs(const vyre_view *v)
-{
-  uint32_t count = 0;
-  for (uint32_t program = v->first[0]; program; program = v->next[program])
-    count++;
-  return count;
-}
-
 static void *
 allocate(vyre_aside *aside, size_t size, bool *fits)
 {
@@ -73,7 +64,7 @@ make(const vyre_module *module, const bool *taken)
   bool fits = true;
   if (!aside)
     return NULL;
-  *aside = (vyre_aside){.allocator = *allocator, .types = module->type_count, .count = count_programs(v)};
+  *aside = (vyre_aside){.allocator = *allocator, .types = module->type_count, .count = vyre_count_programs(v)};
   aside->places = allocate(aside, aside->count * sizeof *aside->places, &fits);
   aside->lengths = allocate(aside, aside->types * sizeof *aside->lengths, &fits);
   for (uint32_t program = v->first[0], i = 0; program && fits; program = v->next[program], i++) {
@@ -193,7 +184,7 @@ vyre_module_put_back(vyre_module *module, const vyre_aside *aside)
 {
   const vyre_view *v = &module->view;
   VYRE_TRY(vyre_module_seal(module, NULL));
-  if (count_programs(v) != aside->count)
+  if (vyre_count_programs(v) != aside->count)
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "a pass added or removed a program");
   const uint32_t start = v->rows;
   uint32_t program = v->first[0];

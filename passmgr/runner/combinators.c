@@ -113,10 +113,7 @@ static vyre_status
 run_fixpoint(run *r, uint32_t id, bool *out_changed)
 {
   const vyre_allocator *allocator = vyre_module_allocator(r->module);
-  const vyre_view *v = vyre_module_view(r->module);
-  uint32_t programs = 0;
-  for (uint32_t program = v->first[0]; program; program = v->next[program])
-    programs++;
+  const uint32_t programs = vyre_count_programs(vyre_module_view(r->module));
   bool *done = vyre_allocate(allocator, (programs + 1) * sizeof *done);
   if (!done)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");

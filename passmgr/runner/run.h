@@ -24,8 +24,8 @@ typedef struct run {
   uint32_t preserved;     /* the subset of `fresh` that the last pass preserves if it changed the module */
   uint32_t fixpoints;     /* number of fixpoints that enclose the current pass */
   uint64_t changes;       /* number of pass runs that changed the module */
-  vyre_stopwatch *watch;  /* innermost running watch, borrowed; NULL if there is none */
-  const run_aside *aside; /* borrowed, or NULL */
+  vyre_stopwatch *watch;  /* the innermost running watch, borrowed; NULL if no watch runs */
+  const run_aside *aside; /* the programs of the innermost fixpoint, borrowed; NULL if none are set aside */
   bool is_chosen;         /* the current passes run on the device, which has cost choices (vyre_choose) */
   vyre_device *host;      /* CPU device, owned, for phases without another device; NULL until the first use */
   uint64_t *settled;      /* by node: `changes` + 1 when its pass last changed nothing, otherwise 0 */

@@ -81,7 +81,7 @@ vyre_module_check(const vyre_module *module, const vyre_pipeline_options *option
   return status;
 }
 
-/* Sets *out to the module with the programs that are set aside: to r->module if there are none, otherwise to a copy. */
+/* Sets *out to r->module if no program is set aside.  Otherwise sets *out to a copy in which these programs have their rows. */
 static vyre_status
 begin_whole(const run *r, vyre_module **out)
 {

@@ -169,14 +169,8 @@ PASS(huge, "huge");
 PASS(scratch, "scratch");
 PASS(cut, "remove");
 PASS(look, "look");
-static const vyre_pass skips = {
-    .struct_size = sizeof(vyre_pass), .flags = VYRE_PASS_SKIPS_REMOVED, .name = "skips", .summary = "s", .run = run_look};
-static const vyre_pass requires = {.struct_size = sizeof(vyre_pass),
-                                   .flags = VYRE_PASS_SKIPS_REMOVED,
-                                   .requires_ = VYRE_LOOPS,
-                                   .name = "requires",
-                                   .summary = "s",
-                                   .run = run_look};
+#define SKIPS .struct_size = sizeof(vyre_pass), .flags = VYRE_PASS_SKIPS_REMOVED, .summary = "s", .run = run_look
+static const vyre_pass skips = {SKIPS, .name = "skips"}, requires = {SKIPS, .name = "requires", .requires_ = VYRE_LOOPS};
 VYRE_PLUGIN("t", "1", &a, &b, &error, &dropped_error, &foreign, &lie, &grow, &huge, &scratch, &cut, &look, &skips, &requires)
 
 /* ---- setup --------------------------------------------------------------------------------------------------------------- */

@@ -486,8 +486,8 @@ write_loop_jump(vyre_spv *s, bool is_break)
 
 /* ---- rows ---- */
 
-/* A trap ends the program.  SPIR-V does not allow this in a continuing region, where the trap is undefined behavior and control
- * goes on. */
+/* Writes OpReturn for a return or a trap.  Writes nothing for a trap in a continuing region, where SPIR-V does not allow OpReturn:
+ * execution continues, because such a trap is undefined behavior. */
 static void
 write_end(vyre_spv *s, uint32_t row)
 {
