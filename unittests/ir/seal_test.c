@@ -22,7 +22,9 @@ PROGRAM_TEST(versions_follow_their_rows)
   assert_null(vyre_module_make_analyses(m, VYRE_VERSIONS));
   assert_int_equal(v->version[get.id], set.id);
   ((uint32_t *)(uintptr_t)v->version)[lost.id] = dead.id; /* no analysis computes this version */
+  assert_false(vyre_module_has_only_gaps(m)); /* sealed */
   vyre_row_kill(m, dead);
+  assert_false(vyre_module_has_only_gaps(m)); /* the version of `lost` is removed */
   assert_null(vyre_module_seal(m, map));
   assert_int_not_equal(map[set.id], set.id);
   assert_int_equal(map[last.id], v->rows - 1);
@@ -34,6 +36,7 @@ PROGRAM_TEST(versions_follow_their_rows)
   assert_true(vyre_module_lost_versions(m));
   const uint32_t kept = map[last.id], old_set = map[set.id];
   vyre_row_kill(m, row_of(map[plain.id]));
+  assert_true(vyre_module_has_only_gaps(m));
   assert_null(vyre_module_seal(m, map)); /* in place */
   assert_false(vyre_module_lost_versions(m));
   assert_int_equal(map[kept], kept - 1);
@@ -43,8 +46,15 @@ PROGRAM_TEST(versions_follow_their_rows)
   assert_null(vyre_module_seal(m, NULL));
   assert_int_equal(v->version[first_get], new_set);
   vyre_row_kill(m, row_of(new_set));
+  assert_false(vyre_module_has_only_gaps(m));
   assert_null(vyre_module_seal(m, NULL));
   assert_true(vyre_module_lost_versions(m)); /* of the first get */
+  vyre_module_drop_analyses(m, VYRE_VERSIONS, false);
+  vyre_row_kill(m, row_of(v->rows - 1));
+  assert_true(vyre_module_has_only_gaps(m)); /* without versions, only ids matter */
+  vyre_builder_at_end(&b, row_of(v->first[0]));
+  build_gid(&b);
+  assert_false(vyre_module_has_only_gaps(m)); /* the new row's id is not in program order */
 }
 
 PROGRAM_TEST(a_row_that_no_longer_reads_has_no_version)
