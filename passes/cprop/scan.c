@@ -16,6 +16,22 @@ is_literal_branch(const vyre_view *v, uint32_t row, uint32_t op)
   return (op == VYRE_OP_if || op == VYRE_OP_switch || op == VYRE_OP_breakif) && vyre_op_of(v, v->a[row]) == VYRE_OP_const;
 }
 
+/* Computes the literal of a const operand.  The literals of other const rows are not needed. */
+static void
+resolve(solution *s, uint32_t operand)
+{
+  if (s->value[operand] == operand && vyre_op_of(s->v, operand) == VYRE_OP_const)
+    s->value[operand] = solve_row(s, operand);
+}
+
+/* Returns whether the value of an operand depends on a join. */
+static bool
+is_affected(const solution *s, uint32_t operand)
+{
+  const uint32_t op = vyre_op_of(s->v, operand);
+  return s->value[operand] != operand && op != VYRE_OP_const && op != VYRE_OP_var;
+}
+
 /* Returns the row's value.  Loads are unknown, because no value of a join decides which memory they read, and the solution has no
  * memory (s->m).  The value of an unknown join is the `get` itself, so that the rows that use it need no visit. */
 static uint32_t
@@ -32,8 +48,8 @@ value_of(solution *s, uint32_t row)
   return value >= s->rows && value < s->literals ? row : value;
 }
 
-/* Computes the values of a program, unless it has a branch on a literal, which selects it.  Appends the rows that have another
- * value than themselves, except declarations, to `rows`. */
+/* Computes the values of a program's rows that depend on a join.  Selects the program if it has a branch on a literal.  Appends
+ * the rows that have another value than themselves, except declarations, to `rows`. */
 static void
 visit_program(solution *s, uint32_t program, bool *programs, uint32_t *rows, uint32_t *count)
 {
@@ -41,14 +57,21 @@ visit_program(solution *s, uint32_t program, bool *programs, uint32_t *rows, uin
   uint32_t *value = s->value;
   for (uint32_t row = program, end = vyre_program_end(v, program); row < end && !programs[program]; row++) {
     const uint32_t op = vyre_op_of(v, row), a = v->a[row], b = v->b[row], c = v->c[row];
-    const bool is_start = op == VYRE_OP_const || op == VYRE_OP_var || op == VYRE_OP_get;
     programs[program] = is_literal_branch(v, row, op);
     value[row] = row;
-    if (!is_start && ((value[a] ^ a) | (value[b] ^ b) | (value[c] ^ c)) == 0)
-      continue;
-    value[row] = value_of(s, row);
-    rows[*count] = row;
-    *count += value[row] != row && op != VYRE_OP_const && op != VYRE_OP_var;
+    if (op == VYRE_OP_var) {
+      value[row] = solve_row(s, row);
+    } else if (op == VYRE_OP_set) {
+      resolve(s, b);
+    } else if (op == VYRE_OP_get || (((value[a] ^ a) | (value[b] ^ b) | (value[c] ^ c)) != 0 &&
+                                     (is_affected(s, a) || is_affected(s, b) || is_affected(s, c)))) {
+      resolve(s, a);
+      resolve(s, b);
+      resolve(s, c);
+      value[row] = value_of(s, row);
+      rows[*count] = row;
+      *count += value[row] != row;
+    }
   }
 }
 
@@ -68,6 +91,21 @@ update_joins(solution *s, bool *programs)
   return changed;
 }
 
+/* Updates the values of `rows`, in the order of their ids, and drops the rows without another value.  Their values stay so, because
+ * values of joins only become unknown. */
+static void
+visit_again(solution *s, uint32_t *rows, uint32_t *count)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < *count; i++) {
+    const uint32_t row = rows[i];
+    s->value[row] = value_of(s, row);
+    rows[kept] = row;
+    kept += s->value[row] != row;
+  }
+  *count = kept;
+}
+
 vyre_status
 scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *programs, bool *out)
 {
@@ -82,10 +120,9 @@ scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *programs, bool *out)
     visit_program(&s, program, programs, rows, &count);
   for (uint32_t visit = 0; !s.out_of_memory && update_joins(&s, visit == MOST_VISITS ? programs : NULL) && visit < MOST_VISITS;
        visit++)
-    for (uint32_t i = 0; i < count; i++)
-      s.value[rows[i]] = value_of(&s, rows[i]);
+    visit_again(&s, rows, &count);
   for (uint32_t i = 0; i < count; i++)
-    if (vyre_op_of(s.v, rows[i]) == VYRE_OP_get && s.value[rows[i]] != rows[i])
+    if (vyre_op_of(s.v, rows[i]) == VYRE_OP_get)
       programs[vyre_program_of(s.v, rows[i])] = true;
   *out = false;
   for (uint32_t program = s.v->first[0]; program; program = s.v->next[program])
