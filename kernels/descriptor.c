@@ -238,6 +238,6 @@ kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module
       "extern const vyre_phases %s_phases;\n"
       "const vyre_phases %s_phases = {sizeof(vyre_phases), sizeof memory / sizeof *memory, sizeof phases / sizeof "
       "*phases,\n    sizeof steps / sizeof *steps, memory, phases, steps,\n    kernels, "
-      "sizeof kernels / sizeof *kernels, 0};\n",
+      "sizeof kernels / sizeof *kernels, 0, VYRE_PHASES_CHECK_VERSIONS, 0};\n",
       name, name);
 }

@@ -20,11 +20,12 @@ typedef struct expander {
   uint32_t copied; /* the file before this offset has been copied or skipped */
   vyre_status status;
   struct {
-    uint32_t depth; /* the depth of the parentheses around the call's arguments */
+    uint32_t depth; /* the depth of the brackets around the call's arguments */
     uint64_t names;
     bool has_arguments;
-  } calls[MOST_CALLS];
+  } calls[MOST_CALLS]; /* and indices that become arguments */
   uint32_t call_count, depth;
+  bool is_loaded; /* the word before the token is `load` */
 } expander;
 
 /* ---- text ---------------------------------------------------------------------------------------------------------------- */
@@ -115,17 +116,49 @@ expand_global(expander *e)
   e->call_count++;
 }
 
+/* Expands `load %version[%row]` to `load %version[@row.if_accesses(%row, ...)]`. */
+static void
+expand_name(expander *e)
+{
+  const kernel_function *filter = kernel_filter_of_column(e->file, kernel_find_name(e->file, &e->lexer.token, e->file->text));
+  text_lexer ahead = e->lexer;
+  text_lex(&ahead);
+  if (!filter || !e->is_loaded || ahead.token.kind != TOKEN_MARK || ahead.token.mark != '[' || e->call_count == MOST_CALLS)
+    return;
+  copy_to(e, ahead.token.start + ahead.token.length);
+  note_piece(e, e->copied, 0);
+  ADD(e, "@%.*s(", (int)filter->name.length, e->file->text + filter->name.at);
+  note_piece(e, e->copied, 0);
+  e->calls[e->call_count].depth = e->depth + 1;
+  e->calls[e->call_count].names = filter->names;
+  e->calls[e->call_count].has_arguments = true;
+  e->call_count++;
+}
+
+/* Notes whether the next token is the operand of a load: `load %op[%i]` or `load(%op[%i])`. */
+static void
+note_load(expander *e)
+{
+  const text_token *token = &e->lexer.token;
+  if (token->kind == TOKEN_WORD)
+    e->is_loaded = token->length == 4 && memcmp(e->file->text + token->start, "load", 4) == 0;
+  else if (token->kind != TOKEN_MARK || token->mark != '(')
+    e->is_loaded = false;
+}
+
 static void
 expand_mark(expander *e)
 {
   const char mark = e->lexer.token.mark;
-  e->depth += mark == '(';
-  if (mark != ')')
+  e->depth += mark == '(' || mark == '[';
+  if (mark != ')' && mark != ']')
     return;
   if (e->call_count && e->calls[e->call_count - 1].depth == e->depth) {
     e->call_count--;
     copy_to(e, e->lexer.token.start);
     add_names(e, e->calls[e->call_count].names, e->calls[e->call_count].has_arguments, "");
+    if (mark == ']')
+      ADD(e, ")");
   }
   e->depth--;
 }
@@ -147,11 +180,15 @@ expand_function(expander *e, const kernel_function *f)
   e->call_count = e->depth = 0;
   e->depth = 1; /* the body begins with the parenthesis that closes the parameters */
   for (text_lex(&e->lexer); e->lexer.token.start < f->body.at + f->body.length && e->lexer.token.kind != TOKEN_END;
-       text_lex(&e->lexer))
+       text_lex(&e->lexer)) {
     if (e->lexer.token.kind == TOKEN_GLOBAL)
       expand_global(e);
+    else if (e->lexer.token.kind == TOKEN_NAME)
+      expand_name(e);
     else if (e->lexer.token.kind == TOKEN_MARK)
       expand_mark(e);
+    note_load(e);
+  }
   copy_to(e, f->body.at + f->body.length);
 }
 

@@ -133,6 +133,9 @@ uint32_t kernel_find_name(const kernel_file *file, const text_token *token, cons
 /* Returns the function or phase with that name among those read so far, or NULL. */
 const kernel_function *kernel_find_function(const kernel_file *file, const text_token *token);
 
+/* Returns the function of the prelude that an index of the column is passed through, or NULL if the column is not `version`.  The
+ * version of a row that no longer accesses state reads as 0, because the host clears it only after the sequence. */
+const kernel_function *kernel_filter_of_column(const kernel_file *file, uint32_t name);
 /* Lists the memory of the pass: names that phases or repetitions use, in the order of names.  Returns their number.  out[name] is
  * the index among them, or UINT8_MAX for unused names. */
 uint32_t kernel_memory(const kernel_file *file, uint8_t out[KERNEL_MOST_NAMES]);

@@ -20,6 +20,8 @@ static const char *const prelude[] = {
     "  %reads = eq and(%facts, or(@is.reads, @is.identity)), @is.reads\n"
     "  return and(or(%pure, %reads), not @row.marked(%row, or(@flag.deco, @flag.volatile)))\n"
     "}\n",
+    /* An index of %version is expanded to a call of this function (expand.c). */
+    "func @row.if_accesses(%row : u32) -> u32 { return select(@row.is(%row, or(@is.reads, @is.writes)), %row, 0u32) }\n",
     "func @row.is_invocation(%row : u32) -> bool {\n"
     "  %what = @row.op(%row)\n"
     "  return and(uge(%what, @op.gid), ule(%what, @op.subgroup_lt_mask))\n"

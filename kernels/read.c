@@ -124,6 +124,20 @@ kernel_find_function(const kernel_file *file, const text_token *token)
   return NULL;
 }
 
+const kernel_function *
+kernel_filter_of_column(const kernel_file *file, uint32_t name)
+{
+  static const char filter[] = "row.if_accesses";
+  const char *column = name < file->name_count ? file->names[name].word : NULL;
+  if (!column || strcmp(column, "version") != 0)
+    return NULL;
+  for (uint32_t i = 0; i < file->function_count; i++)
+    if (file->functions[i].name.length == sizeof filter - 1 &&
+        memcmp(file->text + file->functions[i].name.at, filter, sizeof filter - 1) == 0)
+      return &file->functions[i];
+  return NULL;
+}
+
 /* Returns whether a word is a built-in of invocations, such as gid.x, which row functions cannot use. */
 static bool
 is_invocation(const kernel_reader *r)
@@ -154,7 +168,8 @@ read_to(kernel_reader *r, char open, char close, kernel_function *f)
       if (ahead.token.kind == TOKEN_MARK && (ahead.token.mark == '=' || ahead.token.mark == ':'))
         return kernel_error(r->file, kernel_here(r), "give it another name",
                             "this is the name of a column or of another declaration");
-      f->names |= UINT64_C(1) << name;
+      const kernel_function *filter = kernel_filter_of_column(r->file, name);
+      f->names |= UINT64_C(1) << name | (filter ? filter->names : 0);
     }
     const kernel_function *called = token->kind == TOKEN_GLOBAL ? kernel_find_function(r->file, token) : NULL;
     if (called && called->is_phase)

@@ -112,6 +112,11 @@ typedef struct vyre_phase_kernels {
   const vyre_phase_kernel *levels; /* an element for each step, used for VYRE_STEP_LEVELS: a workgroup processes a program */
 } vyre_phase_kernels;
 
+typedef enum vyre_phases_flags {
+  /* `version` reads as 0 for a row whose op no longer reads or writes, so the phases may follow passes that change ops. */
+  VYRE_PHASES_CHECK_VERSIONS = 1
+} vyre_phases_flags;
+
 typedef struct vyre_phases {
   uint32_t struct_size;
   uint32_t memory_count, phase_count, step_count;
@@ -121,6 +126,9 @@ typedef struct vyre_phases {
   const vyre_phase_kernels *const *kernels; /* a device uses the first form that it accepts; may be empty */
   uint32_t kernels_count;
   uint32_t reserved;
+  /* Since plugin API 1.2: */
+  uint32_t flags; /* vyre_phases_flags */
+  uint32_t reserved_too;
 } vyre_phases;
 
 #ifdef __cplusplus

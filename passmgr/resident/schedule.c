@@ -56,8 +56,9 @@ data_of(const vyre_pass_record *record)
 static bool
 reads_settled_columns(const vyre_phases *phases)
 {
-  static const char *const columns[] = {"prev", "next", "first", "last", "version"};
-  bool does = false;
+  static const char *const columns[] = {"prev", "next", "first", "last"};
+  const bool checks_versions = VYRE_HAS(vyre_phases, phases, flags) && (phases->flags & VYRE_PHASES_CHECK_VERSIONS) != 0;
+  bool does = !checks_versions && has_memory(phases, VYRE_MEMORY_COLUMN, "version");
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
     does = does || has_memory(phases, VYRE_MEMORY_COLUMN, columns[i]);
   return does;

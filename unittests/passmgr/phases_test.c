@@ -86,7 +86,7 @@ make_good(void)
   memset(&p, 0, sizeof p);
   memcpy(p.memory, memory, sizeof memory);
   p.phase = (vyre_phase){"touch", VYRE_DIRECTION_UP, MEMORIES, uses, p.writes, touch, touch};
-  p.phases = (vyre_phases){sizeof(vyre_phases), MEMORIES, 1, 1, p.memory, &p.phase, p.steps, NULL, 0, 0};
+  p.phases = (vyre_phases){sizeof(vyre_phases), MEMORIES, 1, 1, p.memory, &p.phase, p.steps, NULL, 0, 0, 0, 0};
   p.pass = (vyre_pass){.struct_size = sizeof(vyre_pass),
                        .name = "t.touch",
                        .summary = "s",

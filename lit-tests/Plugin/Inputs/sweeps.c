@@ -7,7 +7,7 @@
 
 enum { SUMS = 9, MOST = 8, WEIGHTS = 600 };
 
-extern const vyre_phases sweeps_phases, rewires_phases, everything_phases, seen_phases;
+extern const vyre_phases sweeps_phases, rewires_phases, everything_phases, seen_phases, literal_phases;
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
@@ -176,4 +176,11 @@ static const vyre_pass seen = {.struct_size = sizeof(vyre_pass),
                                .summary = "sum the values of analyses",
                                .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
                                .phases = &seen_phases};
-VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything, &seen)
+
+static const vyre_pass literal = {.struct_size = sizeof(vyre_pass),
+                                  .flags = VYRE_PASS_KEEPS_ORDER,
+                                  .name = "sweeps.literal",
+                                  .summary = "turn loads into the literal 7",
+                                  .preserves = VYRE_VERSIONS,
+                                  .phases = &literal_phases};
+VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything, &seen, &literal)
