@@ -117,16 +117,15 @@ vyre_row_kill(vyre_module *module, vyre_row row)
 void
 vyre_module_settle_rows(vyre_module *module)
 {
-  uint32_t *const *column = module->column;
-  const bool versions = (module->made & VYRE_VERSIONS) != 0;
+  const uint32_t *op = module->column[COLUMN_OP], rows = module->view.rows;
+  uint32_t *version = module->column[COLUMN_VERSION];
   module->tops_known = false; /* a const row may have become another row */
-  for (uint32_t row = 1; row < module->view.rows; row++) {
-    const uint32_t word = column[COLUMN_OP][row];
-    if (versions && (table_word_flags(word) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0)
-      column[COLUMN_VERSION][row] = 0;
-    if (VYRE_ROW_OP(word) == VYRE_OP_null)
+  for (uint32_t row = 1; row < rows && (module->made & VYRE_VERSIONS) != 0; row++)
+    if (version[row] && (table_word_flags(op[row]) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0)
+      version[row] = 0;
+  for (uint32_t row = 1; row < rows; row++)
+    if (VYRE_ROW_OP(op[row]) == VYRE_OP_null)
       unlink_row(module, (vyre_row){row});
-  }
 }
 
 uint32_t

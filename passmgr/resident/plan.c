@@ -226,32 +226,30 @@ find_order(const plan *p, const uint32_t *key, bool by_program)
 
 /* ---- orders -------------------------------------------------------------------------------------------------------------- */
 
+/* Returns the row after the rows that share levels with `row`, their first row: those of a program, or all. */
+static uint32_t
+end_of_rows(const vyre_view *v, const plan_order *o, uint32_t row)
+{
+  return o->by_program ? vyre_program_end(v, row) : v->rows;
+}
+
 /* Counts the levels, by program if the order is. */
 static void
 number_levels(const vyre_view *v, plan_order *o)
 {
-  uint32_t program = 0, most = 0;
-  for (uint32_t row = 1; row < v->rows; row++) {
-    if (o->by_program && VYRE_ROW_OP(v->op[row]) == VYRE_OP_program && row != 1) {
-      o->firsts[program + 1] = o->firsts[program] + most;
-      o->longest = most > o->longest ? most : o->longest;
-      program++;
-      most = 0;
-    }
-    most = o->key[row] >= most ? o->key[row] + 1 : most;
+  uint32_t program = 0;
+  for (uint32_t row = 1, end; row < v->rows; row = end) {
+    uint32_t most = 0;
+    end = end_of_rows(v, o, row);
+    for (uint32_t i = row; i < end; i++)
+      most = o->key[i] >= most ? o->key[i] + 1 : most;
+    o->longest = most > o->longest ? most : o->longest;
+    if (o->by_program)
+      o->firsts[program++] = o->levels;
+    o->levels += most;
   }
-  o->longest = most > o->longest ? most : o->longest;
   if (o->by_program)
-    o->firsts[program + 1] = o->firsts[program] + most;
-  o->levels = o->by_program ? o->firsts[program + 1] : most;
-}
-
-/* Returns the row's level in the order.  Rows must be visited in program order, with *program 0 at the start. */
-static uint32_t
-level_of(const vyre_view *v, const plan_order *o, uint32_t row, uint32_t *program)
-{
-  *program += o->by_program && row != 1 && VYRE_ROW_OP(v->op[row]) == VYRE_OP_program;
-  return o->key[row] + (o->by_program ? o->firsts[*program] : 0);
+    o->firsts[program] = o->levels;
 }
 
 /* Sorts the rows by level, by counting. */
@@ -270,12 +268,20 @@ make_order(const plan *p, plan_order *o)
   o->starts = vyre_allocate(p->allocator, (o->levels + 2) * sizeof *o->starts);
   if (!o->rows || !o->starts)
     return false;
-  for (uint32_t row = 1, program = 0; row < v->rows; row++)
-    o->starts[level_of(v, o, row, &program) + 2]++;
+  for (uint32_t row = 1, program = 0, end; row < v->rows; row = end) {
+    uint32_t *counts = o->starts + (o->by_program ? o->firsts[program++] : 0) + 2;
+    end = end_of_rows(v, o, row);
+    for (uint32_t i = row; i < end; i++)
+      counts[o->key[i]]++;
+  }
   for (uint32_t level = 1; level <= o->levels; level++)
     o->starts[level + 1] += o->starts[level];
-  for (uint32_t row = 1, program = 0; row < v->rows; row++)
-    o->rows[o->starts[level_of(v, o, row, &program) + 1]++] = row;
+  for (uint32_t row = 1, program = 0, end; row < v->rows; row = end) {
+    uint32_t *next = o->starts + (o->by_program ? o->firsts[program++] : 0) + 1;
+    end = end_of_rows(v, o, row);
+    for (uint32_t i = row; i < end; i++)
+      o->rows[next[o->key[i]]++] = i;
+  }
   return true;
 }
 

@@ -283,23 +283,31 @@ submit_all(submission *u)
   return status;
 }
 
-/* Checks that the levels are valid for the operands that rows have after the sequence.  Passes with VYRE_PASS_ANY_ORDER do not need
- * them. */
+/* Returns the first pass that uses levels which may be older than its operands, or NULL.  Passes with VYRE_PASS_ANY_ORDER do not
+ * need levels. */
+static const vyre_pass *
+find_user_of_old_levels(const sequence *s)
+{
+  for (uint32_t i = 0; i < s->count; i++) {
+    const vyre_pass *pass = &s->members[i].context->record->pass;
+    if (!(pass->flags & VYRE_PASS_ANY_ORDER) && vyre_plan_uses_old_levels(&s->plan, &s->members[i].pass))
+      return pass;
+  }
+  return NULL;
+}
+
+/* Checks that the levels are valid for the operands that rows have after the sequence. */
 static vyre_status
 check_old_levels(const sequence *s)
 {
-  for (uint32_t i = 0; i < s->count; i++) {
-    const sequence_member *m = &s->members[i];
-    const vyre_pass *pass = &m->context->record->pass;
-    if (!(pass->flags & VYRE_PASS_ANY_ORDER) && vyre_plan_uses_old_levels(&s->plan, &m->pass) &&
-        !vyre_plan_are_levels(s->rows.view, s->rows.view->level))
-      return VYRE_ERROR(
-          VYRE_CODE_INPUT,
-          "pass '%s': its phases or those of an earlier pass changed operands, so the levels that it uses are no longer above "
-          "those of all operands\nFix: move the pass before those that change operands",
-          pass->name);
-  }
-  return VYRE_OK;
+  const vyre_pass *pass = find_user_of_old_levels(s);
+  if (!pass || vyre_plan_are_levels(s->rows.view, s->rows.view->level))
+    return VYRE_OK;
+  return VYRE_ERROR(
+      VYRE_CODE_INPUT,
+      "pass '%s': its phases or those of an earlier pass changed operands, so the levels that it uses are no longer above "
+      "those of all operands\nFix: move the pass before those that change operands",
+      pass->name);
 }
 
 static void

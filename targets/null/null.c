@@ -1,5 +1,8 @@
 /* The null target: a device with memory but without processors. Sequences fill, write and read its memory; it accepts no kernels.
  *
+ * The device "idle" measures the host's work around sequences. It accepts kernels, and neither runs them nor copies memory. A read
+ * of a single word receives 1, so counters report changes.
+ *
  * This target is the skeleton of a new one. Copy the folder, replace the hooks one by one, and run the conformance suite after
  * each (docs/targets.md). The null target is in no list of targets, because only tests use it.
  *
@@ -13,6 +16,7 @@
 
 struct vyre_target {
   target_base base; /* must be first */
+  bool is_idle;
 };
 
 /* The header of a memory block: its size, which freeing needs. */
@@ -41,21 +45,44 @@ destroy(vyre_target *target, void *memory)
   return VYRE_OK;
 }
 
-/* Never called: info.forms is empty, so the checks before this hook refuse every kernel. */
+/* Called only for an idle device: the checks before this hook refuse every kernel if info.forms is empty. */
 static vyre_status
 compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
 {
-  (void)target;
-  (void)out;
-  return VYRE_ERROR(VYRE_CODE_INTERNAL, "null: kernel '%s' passed the checks of a target without kernels", desc->label);
+  target_kernel *kernel = vyre_allocate(&target->base.allocator, sizeof *kernel);
+  if (!kernel)
+    return VYRE_OUT_OF_MEMORY("for a kernel");
+  *kernel = (target_kernel){0};
+  vyre_status status = target_kernel_init(target, desc, kernel);
+  if (status) {
+    target_kernel_free(target, kernel);
+    vyre_release(&target->base.allocator, kernel, sizeof *kernel);
+    return status;
+  }
+  *out = kernel;
+  return VYRE_OK;
 }
 
 static vyre_status
 release(vyre_target *target, target_kernel *kernel)
 {
-  (void)target;
-  (void)kernel;
+  target_kernel_free(target, kernel);
+  vyre_release(&target->base.allocator, kernel, sizeof *kernel);
   return VYRE_OK;
+}
+
+/* Counts what another device would do, and reports a change by each counter. */
+static void
+run_idle(const vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+{
+  for (uint32_t i = 0; i < sequence->repeat_count; i++)
+    sequence->ends[i] = (vyre_repeat_end){sequence->repeats[i].times, 0};
+  for (uint32_t i = 0; i < sequence->read_count; i++)
+    if (target_range_size(target_buffer_get(target, sequence->reads[i].range.buffer), &sequence->reads[i].range) ==
+        sizeof(uint32_t))
+      *(uint32_t *)sequence->reads[i].data = 1;
+  timing->launches = target_sequence_end(sequence, sequence->ends);
+  timing->waits = timing->batches = 1;
 }
 
 static unsigned char *
@@ -71,6 +98,10 @@ static vyre_status
 run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
 {
   uint64_t size;
+  if (target->is_idle) {
+    run_idle(target, sequence, timing);
+    return VYRE_OK;
+  }
   for (uint32_t i = 0; i < sequence->fill_count; i++) {
     unsigned char *to = bytes_at(target, &sequence->fills[i].range, &size);
     for (uint64_t k = 0; k < size; k++)
@@ -111,6 +142,20 @@ close_target(vyre_target *target)
   return status;
 }
 
+/* Adds the limits of a device with kernels. */
+static void
+add_kernels(vyre_device_info *info)
+{
+  info->forms = 1u << VYRE_KERNEL_SPIRV | 1u << VYRE_KERNEL_PTX;
+  info->features = VYRE_DEVICE_INT8 | VYRE_DEVICE_INT16 | VYRE_DEVICE_INT64;
+  info->max_push = 256;
+  info->max_invocations = 1024;
+  for (uint32_t i = 0; i < 3; i++) {
+    info->max_workgroup[i] = info->max_invocations;
+    info->max_groups[i] = INT32_MAX;
+  }
+}
+
 /* Opens the target. A target with a driver reports here which of three is missing: the library, a symbol, or a device. */
 static vyre_status
 open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
@@ -123,6 +168,7 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a null target");
   target_base_init(&target->base, &hooks, own);
+  target->is_idle = o.device && strcmp(o.device, "idle") == 0;
   target->base.info = (vyre_device_info){
       .kind = VYRE_DEVICE_OTHER,
       .usable = true,
@@ -135,7 +181,9 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
       .storage_align = sizeof(uint64_t),
       .uniform_align = sizeof(uint64_t),
   };
-  snprintf(target->base.info.name, sizeof target->base.info.name, "null device");
+  if (target->is_idle)
+    add_kernels(&target->base.info);
+  snprintf(target->base.info.name, sizeof target->base.info.name, target->is_idle ? "idle device" : "null device");
   snprintf(target->base.info.driver, sizeof target->base.info.driver, "memory without kernels");
   *out = target;
   return VYRE_OK;
