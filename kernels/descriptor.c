@@ -190,17 +190,19 @@ write_kernels(writer *w, const kernel_device *device, uint32_t form)
     VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel %s_%s[] = {\n", name, by_program ? "programs" : "rows"));
     for (uint32_t i = 0; i < file->function_count; i++)
       if (file->functions[i].is_phase)
-        VYRE_TRY(write_kernel(w, device, kernel_device_find(device, false, by_program, i), form));
+        VYRE_TRY(write_kernel(w, device, kernel_device_find(device, by_program ? KERNEL_OF_PROGRAM : KERNEL_OF_ROWS, i), form));
     VYRE_TRY(vyre_bytes_printf(w->out, "};\n"));
   }
   VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel %s_levels[] = {\n", name));
   for (uint32_t i = 0; i < file->step_count; i++)
-    VYRE_TRY(write_kernel(w, device, kernel_device_find(device, true, true, i), form));
+    VYRE_TRY(write_kernel(w, device, kernel_device_find(device, KERNEL_OF_LEVELS, i), form));
+  VYRE_TRY(vyre_bytes_printf(w->out, "};\nstatic const vyre_phase_kernel %s_pass[] = {\n", name));
+  VYRE_TRY(write_kernel(w, device, kernel_device_find(device, KERNEL_OF_PASS, 0), form));
   return vyre_bytes_printf(w->out,
                            "};\n"
                            "static const vyre_phase_kernels %s = {sizeof(vyre_phase_kernels), %s, %u, 0,\n"
-                           "    %s_rows, %s_programs, %s_levels};\n",
-                           name, forms[form].form, VYRE_PHASE_KERNELS_VERSION, name, name, name);
+                           "    %s_rows, %s_programs, %s_levels, %s_pass};\n",
+                           name, forms[form].form, VYRE_PHASE_KERNELS_VERSION, name, name, name, name);
 }
 
 static vyre_status

@@ -297,13 +297,11 @@ kernel_device_free(kernel_device *device)
 }
 
 const kernel_device_kernel *
-kernel_device_find(const kernel_device *device, bool is_levels, bool by_program, uint32_t index)
+kernel_device_find(const kernel_device *device, kernel_scope scope, uint32_t index)
 {
-  for (uint32_t i = 0; i < device->count; i++) {
-    const kernel_device_kernel *k = &device->kernels[i];
-    if (k->is_levels == is_levels && k->by_program == by_program && k->index == index)
-      return k;
-  }
+  for (uint32_t i = 0; i < device->count; i++)
+    if (device->kernels[i].scope == scope && device->kernels[i].index == index)
+      return &device->kernels[i];
   return NULL;
 }
 
@@ -331,7 +329,7 @@ static vyre_status
 write_ptx(const kernel_device *device, uint32_t kernel, const uint8_t *in_bounds, vyre_bytes *out)
 {
   const kernel_device_kernel *k = &device->kernels[kernel];
-  const vyre_spec_value width = {KERNEL_WORKGROUP_SPEC, k->by_program ? KERNEL_PTX_PROGRAM : KERNEL_WORKGROUP};
+  const vyre_spec_value width = {KERNEL_WORKGROUP_SPEC, k->scope == KERNEL_OF_ROWS ? KERNEL_WORKGROUP : KERNEL_PTX_PROGRAM};
   const vyre_ptx_options options = {
       .struct_size = sizeof options, .name = KERNEL_ENTRY, .in_bounds = in_bounds, .specs = &width, .spec_count = 1};
   const size_t start = out->size;

@@ -33,21 +33,29 @@ typedef struct kernel_programs_arguments {
   uint32_t order;  /* offset of the rows of all programs, sorted by level */
   uint32_t starts; /* offset of the starts of levels in `order`, and the end of the last level */
   uint32_t firsts; /* offset of each program's first index in `starts`, and the number of levels */
+  /* Not for the kernel of a pass, which visits all levels: */
   uint32_t level;  /* the level at which this dispatch starts in each program, counted in the order of execution */
   uint32_t levels; /* number of levels; long sequences are split into dispatches that are short enough for drivers */
 } kernel_programs_arguments;
 
+typedef enum kernel_scope {
+  KERNEL_OF_ROWS,    /* a phase; an invocation executes a row */
+  KERNEL_OF_PROGRAM, /* a phase; in this and the next scopes, a workgroup executes a program */
+  KERNEL_OF_LEVELS,  /* a `levels` step */
+  KERNEL_OF_PASS     /* all steps */
+} kernel_scope;
+
 typedef struct kernel_device_kernel {
-  bool is_levels;   /* the kernel of a `levels` step; otherwise that of a phase */
-  bool by_program;  /* a workgroup executes a program level by level; otherwise an invocation executes a row */
-  uint32_t index;   /* the index of the step, or of the phase among functions */
+  kernel_scope scope;
+  uint32_t index;   /* the index of the phase among functions, or of the step; 0 for the pass */
   uint32_t program; /* the kernel's program row */
 } kernel_device_kernel;
 
-/* The kernels of a file.  Each phase has a kernel by row, whose invocations each execute one row.  Each phase with a direction
- * outside of `levels`, and each `levels` step, also has a kernel by program.  There are two exceptions: phases that read side
- * columns at rows of other programs, and repetitions while a counter changes.  If the author declares that programs are independent
- * (`apart`), the exceptions have kernels by program, too.  Each program then repeats by its own counter in workgroup memory. */
+/* The kernels of a file.  Each phase has a kernel by row, whose invocations each execute one row.  The pass has a kernel by program
+ * if all its phases with a direction use the same levels.  Otherwise each phase with a direction outside of `levels`, and each
+ * `levels` step, has one.  There are two exceptions: phases that read side columns at rows of other programs, and repetitions while
+ * a counter changes.  If the author declares that programs are independent (`apart`), the exceptions have kernels by program, too.
+ * Each program then repeats by its own counter in workgroup memory. */
 typedef struct kernel_device {
   vyre_module *module; /* a program and an input for each kernel, in the order of `kernels` */
   kernel_device_kernel *kernels;
@@ -64,8 +72,8 @@ VYRE_MUST_USE vyre_status kernel_add_device_programs(const kernel_file *file, vy
 /* Creates the kernels of a checked file.  Free *out also after a failure. */
 VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_device *out);
 void kernel_device_free(kernel_device *device);
-/* Returns the kernel of the step or phase, or NULL if it has no such kernel. */
-const kernel_device_kernel *kernel_device_find(const kernel_device *device, bool is_levels, bool by_program, uint32_t index);
+/* Returns the kernel, or NULL if there is no such kernel. */
+const kernel_device_kernel *kernel_device_find(const kernel_device *device, kernel_scope scope, uint32_t index);
 /* Appends the kernel in the given form, without names.  PTX is padded to whole words by line ends. */
 VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_form form, vyre_bytes *out);
 

@@ -8,9 +8,10 @@
 typedef struct writer {
   const kernel_file *file;
   vyre_bytes *text, *kernels;
-  uint32_t turns, repeats; /* numbers of the current program, for unique names */
-  uint64_t shared;         /* counters in workgroup memory, of the repetitions of a kernel by program */
-  uint32_t counter;        /* the counter of the current repetition, or UINT32_MAX */
+  uint32_t turns, repeats, ranges; /* numbers of the current program, for unique names */
+  uint32_t range;                  /* the current rows: 0 for those of the program, otherwise the number of a loop over levels */
+  uint64_t shared;                 /* counters in workgroup memory, of the repetitions of a kernel by program */
+  uint32_t counter;                /* the counter of the current repetition, or UINT32_MAX */
 } writer;
 
 static const char arguments[] =
@@ -33,8 +34,11 @@ static vyre_status
 begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t written)
 {
   const kernel_function *phase = &w->file->functions[kernel.index];
+  const bool by_program = kernel.scope != KERNEL_OF_ROWS;
   VYRE_TRY(vyre_bytes_append(w->kernels, &kernel, sizeof kernel));
-  if (kernel.is_levels)
+  if (kernel.scope == KERNEL_OF_PASS)
+    ADD("\nprogram @\"all steps");
+  else if (kernel.scope == KERNEL_OF_LEVELS)
     ADD("\nprogram @\"levels %u", kernel.index);
   else
     ADD("\nprogram @\"%.*s", (int)phase->name.length, w->file->text + phase->name.at);
@@ -45,7 +49,7 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
       "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
       "  buffer %%\"the constants\" : u32[] storage ro restrict set(0) binding(1)\n"
       "  buffer %%\"the arguments\" : @\"%s arguments\" push\n",
-      kernel.by_program ? " by program" : "", KERNEL_WORKGROUP, KERNEL_WORKGROUP_SPEC, kernel.by_program ? "program" : "row");
+      by_program ? " by program" : "", KERNEL_WORKGROUP, KERNEL_WORKGROUP_SPEC, by_program ? "program" : "row");
   for (uint32_t i = 0; i < w->file->name_count; i++)
     if (names >> i & 1) {
       ADD("  buffer ");
@@ -58,7 +62,7 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
           "  buffer %%\"added here to %u\" : u32[] storage rw set(%d) binding(%u)\n"
           "  var %%\"before %u\" : u32\n",
           i, i, KERNEL_SHARED_SET, i, i);
-  w->turns = w->repeats = 0;
+  w->turns = w->repeats = w->ranges = w->range = 0;
   w->counter = UINT32_MAX;
   return vyre_bytes_printf(w->text, "  %%\"where the head is\" = load %%\"the arguments\".head\n");
 }
@@ -81,7 +85,7 @@ static vyre_status
 add_listed(writer *w, uint32_t function)
 {
   const kernel_function *phase = &w->file->functions[function];
-  VYRE_TRY(begin_program(w, (kernel_device_kernel){false, false, function, 0}, phase->names, phase->written));
+  VYRE_TRY(begin_program(w, (kernel_device_kernel){KERNEL_OF_ROWS, function, 0}, phase->names, phase->written));
   const bool is_flat = phase->direction == VYRE_DIRECTION_FLAT;
   ADD("  if ult gid.x, load %%\"the arguments\".count {\n"
       "  %%\"" KERNEL_OWN_ROW " 0\" = %sadd(gid.x, load %%\"the arguments\".first)%s\n",
@@ -92,17 +96,39 @@ add_listed(writer *w, uint32_t function)
 
 /* ---- kernels by program -------------------------------------------------------------------------------------------------- */
 
-/* Appends a loop over the rows of a level, and a barrier.  The invocations of the workgroup divide the rows among themselves. */
+/* Appends a loop over the current rows, and a barrier.  The invocations of the workgroup divide the rows among themselves. */
 static vyre_status
 add_turn(writer *w, uint32_t function)
 {
   const uint32_t turn = w->turns++;
-  ADD("  for %%\"turn %u\" = add(%%\"the first\", lindex) to %%\"the end\" step %%\"the width\" {\n"
+  ADD("  for %%\"turn %u\" = add(%%\"the first %u\", lindex) to %%\"the end %u\" step %%\"the width\" {\n"
       "  %%\"" KERNEL_OWN_ROW " %u\" = load %%\"what is not written\"[add(%%\"the order\", %%\"turn %u\")]\n",
-      turn, turn, turn);
+      turn, w->range, w->range, turn, turn);
   VYRE_TRY(call(w, &w->file->functions[function], turn));
   return vyre_bytes_printf(w->text, "  }\n  barrier workgroup workgroup acq_rel uniform_memory%s\n",
                            w->counter == UINT32_MAX ? "" : " workgroup_memory");
+}
+
+/* Begins a loop over the levels of the program from `from` to before `to`, in the direction.  Their rows become the current ones.
+ */
+static vyre_status
+begin_levels(writer *w, vyre_direction direction, const char *from, const char *to)
+{
+  const bool from_end = direction == VYRE_DIRECTION_DOWN || direction == VYRE_DIRECTION_OUTWARD;
+  const uint32_t n = w->range = ++w->ranges;
+  ADD("  for %%\"the level %u\" = %s to %s {\n"
+      "  %%\"the start %u\" = %s(add(%%\"the starts\", %s), %%\"the level %u\")\n"
+      "  %%\"the first %u\" = load %%\"what is not written\"[%%\"the start %u\"]\n"
+      "  %%\"the end %u\" = load %%\"what is not written\"[add(%%\"the start %u\", 1u32)]\n",
+      n, from, to, n, from_end ? "sub" : "add", from_end ? "sub(%\"the levels' end\", 1u32)" : "%\"the levels\"", n, n, n, n, n);
+  return VYRE_OK;
+}
+
+static vyre_status
+end_levels(writer *w)
+{
+  w->range = 0;
+  return vyre_bytes_printf(w->text, "  }\n");
 }
 
 static vyre_status add_turns(writer *w, uint32_t first, uint32_t end);
@@ -126,18 +152,51 @@ add_while(writer *w, uint32_t at)
                            number, counter, number, counter, counter, number);
 }
 
+/* Begins a loop over all levels of the program.  Only the kernel of a pass has more than one such loop. */
+static vyre_status
+begin_all_levels(writer *w, uint32_t function)
+{
+  return begin_levels(w, w->file->functions[function].direction, "0u32", "sub(%\"the levels' end\", %\"the levels\")");
+}
+
+/* Appends a phase over the current rows.  Outside of `levels`, a phase with a direction visits them level by level. */
+static vyre_status
+add_run(writer *w, uint32_t function)
+{
+  if (w->range || w->file->functions[function].direction == VYRE_DIRECTION_FLAT)
+    return add_turn(w, function);
+  VYRE_TRY(begin_all_levels(w, function));
+  VYRE_TRY(add_turn(w, function));
+  return end_levels(w);
+}
+
+/* Returns the function of the first phase in the step. */
+static uint32_t
+first_function(const kernel_file *file, uint32_t step)
+{
+  while (file->steps[step].kind != VYRE_STEP_RUN)
+    step++;
+  return file->steps[step].phase;
+}
+
 static vyre_status
 add_turns(writer *w, uint32_t first, uint32_t end)
 {
   for (uint32_t i = first; i < end; i++) {
     const kernel_step *step = &w->file->steps[i];
-    if (step->kind == VYRE_STEP_RUN) {
-      VYRE_TRY(add_turn(w, step->phase));
+    switch (step->kind) {
+    case VYRE_STEP_RUN:
+      VYRE_TRY(add_run(w, step->phase));
       continue;
-    }
-    if (step->kind == VYRE_STEP_REPEAT_WHILE) {
+    case VYRE_STEP_LEVELS:
+      VYRE_TRY(begin_all_levels(w, first_function(w->file, i)));
+      VYRE_TRY(add_turns(w, i + 1, step->end));
+      VYRE_TRY(end_levels(w));
+      break;
+    case VYRE_STEP_REPEAT_WHILE:
       VYRE_TRY(add_while(w, i));
-    } else {
+      break;
+    default:
       ADD("  for %%\"repeat %u\" = 0u32 to %uu32 {\n", w->repeats++, step->times);
       VYRE_TRY(add_turns(w, i + 1, step->end));
       ADD("  }\n");
@@ -147,23 +206,15 @@ add_turns(writer *w, uint32_t first, uint32_t end)
   return VYRE_OK;
 }
 
+/* Appends the loads of the arguments: where the program's rows and levels are. */
 static vyre_status
-begin_levels(writer *w, vyre_direction direction)
+load_program(writer *w)
 {
-  const bool from_end = direction == VYRE_DIRECTION_DOWN || direction == VYRE_DIRECTION_OUTWARD;
   ADD("  %%\"the order\" = load %%\"the arguments\".order\n"
       "  %%\"the starts\" = load %%\"the arguments\".starts\n"
       "  %%\"the program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
       "  %%\"the levels\" = load %%\"what is not written\"[%%\"the program\"]\n"
-      "  %%\"the levels' end\" = load %%\"what is not written\"[add(%%\"the program\", 1u32)]\n"
-      "  %%\"the from\" = load %%\"the arguments\".level\n"
-      "  %%\"the to\" = umin(add(%%\"the from\", load %%\"the arguments\".levels), sub(%%\"the levels' end\", %%\"the levels\"))\n"
-      "  %%\"the levels from there\" = add(%%\"the starts\", %s)\n"
-      "  for %%\"the level\" = %%\"the from\" to %%\"the to\" {\n"
-      "  %%\"the start\" = %s(%%\"the levels from there\", %%\"the level\")\n"
-      "  %%\"the first\" = load %%\"what is not written\"[%%\"the start\"]\n"
-      "  %%\"the end\" = load %%\"what is not written\"[add(%%\"the start\", 1u32)]\n",
-      from_end ? "sub(%\"the levels' end\", 1u32)" : "%\"the levels\"", from_end ? "sub" : "add");
+      "  %%\"the levels' end\" = load %%\"what is not written\"[add(%%\"the program\", 1u32)]\n");
   return VYRE_OK;
 }
 
@@ -208,7 +259,6 @@ counters_of_whiles(const kernel_file *file, uint32_t first, uint32_t end)
 static vyre_status
 end_program(writer *w)
 {
-  ADD("  }\n");
   for (uint32_t i = 0; i < w->file->name_count; i++)
     if (w->shared >> i & 1) {
       ADD("  if and eq(lindex, 0u32), ne(get %%\"before %u\", 0u32) { atomic_add ", i);
@@ -223,14 +273,62 @@ end_program(writer *w)
 static vyre_status
 add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *joined, uint32_t first, uint32_t end)
 {
-  const bool is_apart = kernel.is_levels && w->file->steps[kernel.index].is_apart;
+  const bool is_levels = kernel.scope == KERNEL_OF_LEVELS;
+  const bool is_apart = w->file->is_apart || (is_levels && w->file->steps[kernel.index].is_apart);
   const uint64_t shared = counters_of_whiles(w->file, first, end);
   if (!is_apart && (shared || !are_programs_apart(joined)))
     return VYRE_OK;
   w->shared = shared;
   VYRE_TRY(begin_program(w, kernel, joined->names | shared, joined->written | shared));
-  VYRE_TRY(begin_levels(w, joined->direction));
-  VYRE_TRY(kernel.is_levels ? add_turns(w, first, end) : add_turn(w, kernel.index));
+  VYRE_TRY(load_program(w));
+  ADD("  %%\"the from\" = load %%\"the arguments\".level\n"
+      "  %%\"the to\" = umin(add(%%\"the from\", load %%\"the arguments\".levels), sub(%%\"the levels' end\", %%\"the "
+      "levels\"))\n");
+  VYRE_TRY(begin_levels(w, joined->direction, "%\"the from\"", "%\"the to\""));
+  VYRE_TRY(is_levels ? add_turns(w, first, end) : add_turn(w, kernel.index));
+  VYRE_TRY(end_levels(w));
+  VYRE_TRY(end_program(w));
+  w->shared = 0;
+  return VYRE_OK;
+}
+
+/* Returns whether phases have a direction, and all of these use the same levels: `level`, `depth`, or a side column. */
+static bool
+has_one_order(const kernel_file *file)
+{
+  uint32_t orders = 0, order = UINT32_MAX;
+  for (uint32_t i = 0; i < file->step_count; i++) {
+    const kernel_step *step = &file->steps[i];
+    const vyre_direction direction = file->functions[first_function(file, i)].direction;
+    const bool is_levels = step->kind == VYRE_STEP_LEVELS;
+    if ((step->kind != VYRE_STEP_RUN && !is_levels) || direction == VYRE_DIRECTION_FLAT)
+      continue;
+    const bool by_depth = direction == VYRE_DIRECTION_INWARD || direction == VYRE_DIRECTION_OUTWARD;
+    const uint32_t own = is_levels && step->times ? 2 + step->name : by_depth;
+    orders += own != order;
+    order = own;
+    i = is_levels ? step->end - 1 : i;
+  }
+  return orders == 1;
+}
+
+/* Appends the kernel of the whole pass, and stores in *out_added whether the pass can have one. */
+static vyre_status
+add_pass(writer *w, bool *out_added)
+{
+  const kernel_file *file = w->file;
+  kernel_function joined;
+  join_phases(file, 0, file->step_count, &joined);
+  const uint64_t shared = counters_of_whiles(file, 0, file->step_count);
+  *out_added = has_one_order(file) && (file->is_apart || (shared == 0 && are_programs_apart(&joined)));
+  if (!*out_added)
+    return VYRE_OK;
+  w->shared = shared;
+  VYRE_TRY(begin_program(w, (kernel_device_kernel){KERNEL_OF_PASS, 0, 0}, joined.names | shared, joined.written | shared));
+  VYRE_TRY(load_program(w));
+  ADD("  %%\"the first 0\" = load %%\"what is not written\"[add(%%\"the starts\", %%\"the levels\")]\n"
+      "  %%\"the end 0\" = load %%\"what is not written\"[add(%%\"the starts\", %%\"the levels' end\")]\n");
+  VYRE_TRY(add_turns(w, 0, file->step_count));
   VYRE_TRY(end_program(w));
   w->shared = 0;
   return VYRE_OK;
@@ -257,14 +355,18 @@ kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes
   for (uint32_t i = 0; i < file->function_count; i++)
     if (file->functions[i].is_phase)
       VYRE_TRY(add_listed(w, i));
+  bool has_pass;
+  VYRE_TRY(add_pass(w, &has_pass));
+  if (has_pass)
+    return VYRE_OK;
   for (uint32_t i = 0; i < file->function_count; i++)
     if (file->functions[i].is_phase && file->functions[i].direction != VYRE_DIRECTION_FLAT && runs_by_itself(file, i))
-      VYRE_TRY(add_by_program(w, (kernel_device_kernel){false, true, i, 0}, &file->functions[i], 0, 0));
+      VYRE_TRY(add_by_program(w, (kernel_device_kernel){KERNEL_OF_PROGRAM, i, 0}, &file->functions[i], 0, 0));
   for (uint32_t i = 0; i < file->step_count; i++)
     if (file->steps[i].kind == VYRE_STEP_LEVELS) {
       kernel_function joined;
       join_phases(file, i + 1, file->steps[i].end, &joined);
-      VYRE_TRY(add_by_program(w, (kernel_device_kernel){true, true, i, 0}, &joined, i + 1, file->steps[i].end));
+      VYRE_TRY(add_by_program(w, (kernel_device_kernel){KERNEL_OF_LEVELS, i, 0}, &joined, i + 1, file->steps[i].end));
     }
   return VYRE_OK;
 }

@@ -110,6 +110,7 @@ typedef struct kernel_file {
   uint32_t number_count;
   kernel_step steps[KERNEL_MOST_STEPS];
   uint32_t step_count;
+  bool is_apart; /* the author declares that programs are independent of each other in the whole sequence */
 } kernel_file;
 
 /* Reports an error at a range of the text.  Returns false. */

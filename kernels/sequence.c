@@ -136,5 +136,6 @@ kernel_read_sequence(kernel_reader *r)
   text_lex(&r->lexer);
   if (r->file->step_count)
     return kernel_error(r->file, where, NULL, "there are two sequences");
+  r->file->is_apart = kernel_accept_word(r, "apart");
   return read_steps(r, 0) && check_levels(r, where);
 }

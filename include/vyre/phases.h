@@ -110,6 +110,8 @@ typedef struct vyre_phase_kernels {
    * by level. */
   const vyre_phase_kernel *rows, *programs;
   const vyre_phase_kernel *levels; /* an element for each step, used for VYRE_STEP_LEVELS: a workgroup processes a program */
+  /* Since plugin API 1.2: */
+  const vyre_phase_kernel *pass; /* one element: a workgroup processes a program through all steps */
 } vyre_phase_kernels;
 
 typedef enum vyre_phases_flags {

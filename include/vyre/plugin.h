@@ -285,7 +285,8 @@ struct vyre_pass_ctx {
 #endif
 VYRE_LAYOUT(sizeof(vyre_param) == 56 && offsetof(vyre_param, minimum) == 24 && offsetof(vyre_param, words) == 48);
 VYRE_LAYOUT(sizeof(vyre_pass) == 96 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
-VYRE_LAYOUT(offsetof(vyre_phases, kernels) == 40 && offsetof(vyre_phases, flags) == 56 && sizeof(vyre_phase_kernels) == 40);
+VYRE_LAYOUT(offsetof(vyre_phases, kernels) == 40 && offsetof(vyre_phases, flags) == 56 &&
+            offsetof(vyre_phase_kernels, pass) == 40);
 VYRE_LAYOUT(sizeof(vyre_phase_memory) == 24 && sizeof(vyre_phase) == 48 && sizeof(vyre_phase_step) == 20 &&
             sizeof(vyre_phase_kernel) == 16);
 VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, opset) == 25 && sizeof(vyre_join) == 12 && sizeof(vyre_part) == 8);

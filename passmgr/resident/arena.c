@@ -243,7 +243,7 @@ kernel_of(const sequence *s, const plan_step *step, uint32_t push[DEVICE_PUSH], 
 {
   const sequence_member *m = &s->members[step->pass];
   const vyre_phase_kernels *kernels = m->pass.kernels;
-  const plan_order *o = step->kind == PLAN_LIST || step->kind == PLAN_PROGRAMS ? &s->plan.orders[step->order] : NULL;
+  const plan_order *o = step->kind >= PLAN_LIST && step->kind <= PLAN_PASS ? &s->plan.orders[step->order] : NULL;
   *out_groups = (step->count + DEVICE_WORKGROUP - 1) / DEVICE_WORKGROUP;
   push[0] = m->head;
   push[1] = step->first;
@@ -255,13 +255,16 @@ kernel_of(const sequence *s, const plan_step *step, uint32_t push[DEVICE_PUSH], 
     push[1] += o->rows_at;
     return &kernels->rows[step->number];
   case PLAN_PROGRAMS:
+  case PLAN_PASS:
     *out_groups = o->programs;
     push[1] = o->rows_at;
     push[2] = o->starts_at;
     push[3] = o->firsts_at;
     push[4] = step->first;
     push[5] = step->count;
-    return step->of_levels ? &kernels->levels[step->number] : &kernels->programs[step->number];
+    return step->kind == PLAN_PASS ? kernels->pass
+           : step->of_levels       ? &kernels->levels[step->number]
+                                   : &kernels->programs[step->number];
   default:
     push[0] = m->compares[step->number];
     push[1] = push[2] = 1;
@@ -293,7 +296,7 @@ make_steps(sequence *s)
     vyre_step *step = &s->steps[i];
     const sequence_member *m = &s->members[p->steps[i].pass];
     const vyre_phase_kernel *kernel = kernel_of(s, &p->steps[i], push[i], &step->groups[0]);
-    const bool by_program = p->steps[i].kind == PLAN_PROGRAMS;
+    const bool by_program = p->steps[i].kind == PLAN_PROGRAMS || p->steps[i].kind == PLAN_PASS;
     VYRE_TRY(
         vyre_device_kernel(s->device, kernel, m->pass.kernels->form, by_program, m->context->record->pass.name, &step->kernel));
     step->groups[1] = step->groups[2] = 1;

@@ -115,7 +115,10 @@ count_work(vyre_device *device, const vyre_pass_record *const *passes, uint32_t 
   for (uint32_t i = 0; i < count; i++) {
     const vyre_phases *phases = passes[i]->pass.phases;
     const counting c = {phases, vyre_phases_kernels(phases, device->info.forms), rows, levels, &device->asked};
+    const double launches = device->asked.launches;
     count_steps(&c, 0, phases->step_count, 1);
+    if (vyre_plan_runs_whole(rows, &(plan_pass){.phases = phases, .kernels = c.kernels}))
+      device->asked.launches = launches + 1;
   }
 }
 

@@ -4,6 +4,7 @@
 #include "plan.h"
 
 #include "base/grow.h"
+#include "vyre/plugin.h"
 #include "vyre/view.h"
 
 #include <string.h>
@@ -189,6 +190,25 @@ runs_by_program(const plan *p, const plan_pass *pass, uint32_t step)
          (is_levels ? pass->kernels->levels[step] : pass->kernels->programs[phases->steps[step].phase]).code;
 }
 
+/* Returns the first step with a direction outside of other such steps, or step_count. */
+static uint32_t
+first_directed(const vyre_phases *phases)
+{
+  uint32_t step = 0;
+  while (step < phases->step_count &&
+         (phases->steps[step].kind > VYRE_STEP_LEVELS || phase_of(phases, step)->direction == VYRE_DIRECTION_FLAT))
+    step++;
+  return step;
+}
+
+/* All directed phases of such a pass use one order (vyre-kernelc). */
+bool
+vyre_plan_runs_whole(const plan_rows *rows, const plan_pass *pass)
+{
+  return !rows->on_host && rows->by_program && VYRE_HAS(vyre_phase_kernels, pass->kernels, pass) && pass->kernels->pass->code &&
+         first_directed(pass->phases) < pass->phases->step_count;
+}
+
 bool
 vyre_plan_uses_old_levels(const plan *p, const plan_pass *pass)
 {
@@ -285,22 +305,31 @@ make_order(const plan *p, plan_order *o)
   return true;
 }
 
+/* Adds the order of a step's levels, unless the plan has it. */
+static bool
+add_order(plan *p, const plan_pass *pass, uint32_t step, bool by_program)
+{
+  const plan_order wanted = {.key = key_of(p, pass, step), .by_program = by_program};
+  if (find_order(p, wanted.key, wanted.by_program) < p->order_count)
+    return true;
+  if (!vyre_grow(p->allocator, &p->orders, &p->order_capacity, p->order_count + 1, sizeof *p->orders))
+    return false;
+  p->orders[p->order_count++] = wanted;
+  return make_order(p, &p->orders[p->order_count - 1]);
+}
+
 bool
 vyre_plan_add_orders(plan *p, const plan_pass *pass)
 {
   const vyre_phases *phases = pass->phases;
+  if (vyre_plan_runs_whole(p->rows, pass))
+    return add_order(p, pass, first_directed(phases), true);
   for (uint32_t i = 0; i < phases->step_count; i++) {
     const vyre_phase_step *s = &phases->steps[i];
     if (s->kind > VYRE_STEP_LEVELS || runs_by_rows(p, pass, i))
       continue;
-    const plan_order wanted = {.key = key_of(p, pass, i), .by_program = runs_by_program(p, pass, i)};
-    if (find_order(p, wanted.key, wanted.by_program) == p->order_count) {
-      if (!vyre_grow(p->allocator, &p->orders, &p->order_capacity, p->order_count + 1, sizeof *p->orders))
-        return false;
-      p->orders[p->order_count++] = wanted;
-      if (!make_order(p, &p->orders[p->order_count - 1]))
-        return false;
-    }
+    if (!add_order(p, pass, i, runs_by_program(p, pass, i)))
+      return false;
     if (s->kind == VYRE_STEP_LEVELS)
       i = s->end - 1;
   }
@@ -436,6 +465,11 @@ void
 vyre_plan_add(plan *p, const plan_pass *pass, uint32_t number)
 {
   planner w = {.p = p, .pass = pass, .number = number};
+  if (vyre_plan_runs_whole(p->rows, pass)) {
+    const uint32_t order = find_order(p, key_of(p, pass, first_directed(pass->phases)), true);
+    add_step(&w, (plan_step){.kind = PLAN_PASS, .order = order, .count = 1});
+    return;
+  }
   plan_steps(&w, 0, pass->phases->step_count);
 }
 

@@ -53,6 +53,7 @@ typedef enum plan_step_kind {
   PLAN_ROWS,     /* the phase over rows from `first` on; a directed phase visits them in program order or backwards */
   PLAN_LIST,     /* the phase over rows of one level, from index `first` of the order on */
   PLAN_PROGRAMS, /* the phase or the step of levels, from level `first` on, with a workgroup for each program */
+  PLAN_PASS,     /* all steps of the pass, with a workgroup for each program */
   PLAN_COMPARE   /* compare.vir for the pass's `repeat while` of this number, at the end of an iteration */
 } plan_step_kind;
 
@@ -95,6 +96,8 @@ uint32_t vyre_plan_number_of_while(const vyre_phases *phases, uint32_t step);
 bool vyre_plan_is_downward(const vyre_phase *phase);
 /* Returns whether each row's level is above the levels of its operands and below the number of rows. */
 bool vyre_plan_are_levels(const vyre_view *view, const uint32_t *level);
+/* Returns whether one kernel runs all steps of the pass: PLAN_PASS. */
+bool vyre_plan_runs_whole(const plan_rows *rows, const plan_pass *pass);
 bool vyre_plan_writes_operands(const vyre_phases *phases);
 /* Returns whether the pass uses levels of operands that an earlier phase or pass may have overwritten. */
 bool vyre_plan_uses_old_levels(const plan *p, const plan_pass *pass);
