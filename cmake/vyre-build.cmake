@@ -107,8 +107,15 @@ target_include_directories(vyre_plugin INTERFACE
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake)
 
 # vyre_add_pass(NAME SOURCES... [KERNELS FILES...]): a core pass, vyre/passes/NAME.so beside libvyre; its target is vyre_pass_NAME, all of them the global property
-# VYRE_CORE_PASSES.
+# VYRE_CORE_PASSES.  With STAGE1, a pass that vyre-kernelc itself uses in this build: vyre_stage1_NAME, whose kernels are not optimized.
 function(vyre_add_pass name)
+  cmake_parse_arguments(pass "STAGE1" "" "" ${ARGN})
+  if(pass_STAGE1)
+    vyre_add_plugin(vyre_stage1_${name} ${pass_UNPARSED_ARGUMENTS} KERNELC vyre-kernelc-stage1)
+    target_link_libraries(vyre_stage1_${name} PRIVATE vyre_options)
+    set_target_properties(vyre_stage1_${name} PROPERTIES OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/stage1)
+    return()
+  endif()
   vyre_add_plugin(vyre_pass_${name} ${ARGN})
   set_property(GLOBAL APPEND PROPERTY VYRE_CORE_PASSES vyre_pass_${name})
   target_link_libraries(vyre_pass_${name} PRIVATE vyre_options)

@@ -258,10 +258,16 @@ part_programs(kernel_device *device, const char *path)
   vyre_verify_errors errors = {0};
   vyre_status status = vyre_verify(device->module, &errors);
   vyre_verify_errors_free(&errors);
-  number = 0;
+  return status;
+}
+
+static void
+number_programs(kernel_device *device)
+{
+  const vyre_view *v = vyre_module_view(device->module);
+  uint32_t number = 0;
   for (uint32_t program = v->first[0]; program; program = v->next[program])
     device->kernels[number++].program = program;
-  return status;
 }
 
 static vyre_status
@@ -279,11 +285,15 @@ create(kernel_file *file, const vyre_allocator *allocator, kernel_expansion *exp
 }
 
 vyre_status
-kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_device *out)
+kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_optimizer *optimize, kernel_device *out)
 {
   kernel_expansion expansion = {0};
   *out = (kernel_device){0};
   vyre_status status = create(file, allocator, &expansion, out);
+  if (!status && optimize)
+    status = optimize(out->module);
+  if (!status)
+    number_programs(out);
   kernel_expansion_free(&expansion);
   return status;
 }

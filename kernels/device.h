@@ -69,8 +69,9 @@ typedef struct kernel_device {
 VYRE_MUST_USE vyre_status kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes *kernels);
 
 /* ---- device.c ---- */
-/* Creates the kernels of a checked file.  Free *out also after a failure. */
-VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_device *out);
+/* Creates the kernels of a checked file, optimized unless `optimize` is NULL.  Free *out also after a failure. */
+VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_optimizer *optimize,
+                                               kernel_device *out);
 void kernel_device_free(kernel_device *device);
 /* Returns the kernel, or NULL if there is no such kernel. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, kernel_scope scope, uint32_t index);

@@ -182,8 +182,11 @@ void kernel_emit(void *user, const vyre_diagnostic *diagnostic);
 VYRE_MUST_USE vyre_status kernel_check(kernel_expansion *expansion, const vyre_module *module);
 
 /* ---- descriptor.c ---- */
+/* Optimizes a sealed module, which keeps its programs in order. */
+typedef vyre_status kernel_optimizer(vyre_module *module);
+
 /* Appends the C file of a plugin's phases, which defines the vyre_phases NAME_phases (vyre/phases.h). */
 VYRE_MUST_USE vyre_status kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module, const char *name,
-                                              vyre_bytes *out);
+                                              kernel_optimizer *optimize, vyre_bytes *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/files/depfile.h"
 #include "base/files/names.h"
 #include "kernel.h"
+#include "optimize.h"
 #include "cli/options/console.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
@@ -15,7 +16,7 @@
 
 typedef struct options {
   const char *output, *depfile, *emit, *name, *help;
-  name_list inputs;
+  name_list inputs, plugins;
   option_texts responses;
   bool to_plugin; /* -emit=plugin */
 } options;
@@ -31,6 +32,11 @@ static const option_row rows[] = {
      "the output: c, the default, each phase as a C function; vir, each phase as a program with its functions inlined; plugin, a "
      "C file that defines NAME_phases, for a plugin"},
     {.name = "name", OPTION_TEXT, AT(name), "NAME", "the prefix of NAME_phases. Default: the name of the input"},
+    {.name = "load",
+     OPTION_LIST,
+     AT(plugins),
+     "FILE.so",
+     "optimize kernels with the core passes in these files. Default: the installed core passes"},
     {.name = "o", OPTION_TEXT, AT(output), "FILE", "write the output to FILE. Default: standard output"},
     {.name = "depfile", OPTION_TEXT, AT(depfile), "FILE", "write the list of files that were read to FILE, for make and ninja"},
     OPTION_HELP_ROWS(AT(help)),
@@ -110,7 +116,7 @@ compile(kernel_file *file, const options *o, vyre_module *module, vyre_bytes *ou
     status = vyre_verify(module, &errors);
   vyre_verify_errors_free(&errors);
   if (!status)
-    status = o->to_plugin                             ? kernel_write_plugin(&expansion, module, o->name, out)
+    status = o->to_plugin                             ? kernel_write_plugin(&expansion, module, o->name, kernelc_optimize, out)
              : o->emit && strcmp(o->emit, "vir") == 0 ? vyre_text_print(module, NULL, out)
                                                       : vyre_c_write(module, VYRE_NONE, NULL, out);
   kernel_expansion_free(&expansion);
@@ -148,7 +154,10 @@ main(int argc, char **argv)
     if (!status)
       status = check_options(&o, name);
     if (!status)
+      status = kernelc_optimize_begin(&o.plugins);
+    if (!status)
       status = compile_to_file(&o, &out);
+    kernelc_optimize_end();
   }
   vyre_bytes_free(&out);
   option_table_free(&table, &o);

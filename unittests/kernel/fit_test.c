@@ -72,7 +72,7 @@ check_file(const radv *r, const char *pass, const char *path)
   assert_ok(kernel_check(&expansion, module)); /* finds what phases write */
   kernel_expansion_free(&expansion);
   vyre_module_destroy(module);
-  assert_ok(kernel_device_create(&file, NULL, &device));
+  assert_ok(kernel_device_create(&file, NULL, NULL, &device));
   for (uint32_t i = 0; i < device.count; i++)
     check_kernel(r, pass, &device, i);
   kernel_device_free(&device);
