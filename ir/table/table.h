@@ -271,9 +271,9 @@ bool table_is_dense(const vyre_module *module);
 /* Finds the const rows at the top of each program, and the positions of new rows there, if they are not known. O(rows at the
  * tops). */
 bool table_find_tops(vyre_module *module);
-/* Returns the program's const or built-in row with this op word and payload, or 0. */
-uint32_t table_find_const(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits);
-bool table_add_const(vyre_module *module, uint32_t row);
+/* Returns the slot in `consts` of the program's const or built-in row with this op word and payload. If there is no such row, the
+ * slot is empty, and the caller may fill it. Returns NULL if memory runs out. */
+uint32_t *table_const_slot(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits);
 /* Removes a const row from the set, before it changes or moves. */
 void table_forget_const(vyre_module *module, uint32_t row);
 /* Updates the data about a program's top before a row is unlinked. */

@@ -122,6 +122,7 @@ import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
   info->def = m->at;
   info->type = type;
   info->t = m->ids[type].t;
+  info->flags |= m->ids[type].flags & ID_OPAQUE;
   return true;
 }
 const char *import_op_name(uint32_t op);
@@ -212,10 +213,15 @@ vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
 /* Returns the id of the leaf's type, or of its matrix if the leaf is a column. */
 uint32_t import_leaf_id(import *m, uint32_t id, uint32_t k);
 uint32_t import_zero(import *m, uint32_t id, uint32_t k); /* Returns a zero for leaf k of a value that SPIR-V leaves undefined. */
-uint32_t import_undefined(import *m, uint32_t id, uint32_t k); /* Returns an unset value for leaf k, from the start of the program. */
+uint32_t import_undefined(import *m, uint32_t id,
+                          uint32_t k); /* Returns an unset value for leaf k, from the start of the program. */
 
 /* ---- opaque.c ---- */
-bool import_is_opaque_type(const spv_type *t);
+static inline bool
+import_is_opaque_type(const spv_type *t)
+{
+  return t->form == FORM_VALUE && VYRE_TYPE_KIND(t->value) == VYRE_OPAQUE;
+}
 bool import_opaque_type(import *m, spv_type *t); /* Reads the declaration at m->at. */
 vyre_type_id import_make_opaque_type(import *m, uint32_t id);
 bool import_needs_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count);
@@ -248,10 +254,14 @@ import_literal(const import *m, uint32_t id, uint32_t *out)
   *out = literal ? m->ids[id].root : 0;
   return literal;
 }
-/* Returns the bits of a literal of that kind.  import_literal_words returns its number of words. */
-uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind);
-uint32_t import_literal_words(vyre_kind kind);
-bool import_constant_words(import *m, uint32_t id, list *out); /* Appends the constant's words as an initializer. */
+/* Returns the number of words of a literal of that kind. */
+static inline uint32_t
+import_literal_words(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) == 64 ? 2 : 1;
+}
+uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind); /* Returns the bits of a literal of that kind. */
+bool import_constant_words(import *m, uint32_t id, list *out);       /* Appends the constant's words as an initializer. */
 /* Returns a builder at the program's start, for rows whose operands are all constant. */
 static inline vyre_builder
 import_top(const import *m)
@@ -411,7 +421,13 @@ bool import_store_aggregate(import *m, uint32_t to_id, uint32_t id, uint32_t ope
 bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint32_t operands);
 
 /* ---- aggregates.c ---- */
-bool import_is_in_memory(const spv_type *t);        /* Returns whether values of the type are kept in memory. */
+/* Returns whether values of the type are kept in memory. */
+static inline bool
+import_is_in_memory(const spv_type *t)
+{
+  return (t->form == FORM_ARRAY || t->form == FORM_STRUCT) && (!t->sized || t->leaves > IMPORT_MAX_LEAVES) && !t->has_pointer &&
+         !t->has_runtime;
+}
 uint32_t import_memory_row(import *m, uint32_t id); /* Returns the buffer of a value that is kept in memory. */
 /* Sets the id's value to a new buffer, and copies `path` to it unless `path` is 0. */
 bool import_set_memory(import *m, uint32_t id, uint32_t path, uint32_t flags, uint32_t imm);

@@ -366,6 +366,7 @@ scan_function(import *m, function *f)
       info->type = type;
       info->kind = ID_LOCAL;
       info->holds = ids[type].holds;
+      info->flags |= ids[type].flags & ID_OPAQUE;
       if (kind == SCAN_PLAIN && f->open) {
         f->open = OPEN;
         continue;

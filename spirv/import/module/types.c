@@ -303,6 +303,7 @@ import_declare_type(import *m, uint32_t op)
     return false;
   named->t = t;
   named->holds = (uint8_t)kept_as(t);
+  named->flags |= import_is_opaque_type(t) ? ID_OPAQUE : 0;
   return true;
 }
 

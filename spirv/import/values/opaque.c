@@ -14,19 +14,11 @@
 
 /* ---- types ---- */
 
-bool
-import_is_opaque_type(const spv_type *t)
-{
-  return t->form == FORM_VALUE && VYRE_TYPE_KIND(t->value) == VYRE_OPAQUE;
-}
-
 /* Returns whether the id is a value or constant of opaque type. */
-static bool
+static inline bool
 is_opaque(const import *m, uint32_t id)
 {
-  if (id == 0 || id >= m->bound || m->ids[id].kind == ID_TYPE)
-    return false;
-  return m->ids[id].t && import_is_opaque_type(m->ids[id].t);
+  return id < m->bound && (m->ids[id].flags & ID_OPAQUE) && m->ids[id].kind != ID_TYPE;
 }
 
 bool

@@ -352,14 +352,16 @@ plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a,
   return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
 }
 
-/* Does the same as plain() for operands that are visible in the current region.  Returns false in other cases. */
+/* Does the same as plain() for operands of one leaf, and sets the id's value.  Returns false in other cases. */
 static inline bool
-plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
+set_plain(import *m, const operation *o, uint32_t id, const uint32_t *args)
 {
   const bool two = o->operands == 2;
   const id_info *const info = &m->ids[id];
-  const uint32_t a = import_row_at_hand(m, args[0]), b = two && a ? import_row_at_hand(m, args[1]) : 0;
-  if (!a || (two && !b) || info->holds != HOLDS_ROW || !may_read(o, VYRE_TYPE_KIND(import_row_type(m, a))))
+  if (info->holds != HOLDS_ROW)
+    return false;
+  const uint32_t a = import_row(m, args[0]), b = two && a ? import_row(m, args[1]) : 0;
+  if (!a || (two && !b) || !may_read(o, VYRE_TYPE_KIND(import_row_type(m, a))))
     return false;
   const uint32_t row = plain(m, o, info->t->value, import_row_flags(m, id), a, b);
   if (row)
@@ -441,5 +443,5 @@ import_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, c
 {
   if (count < o->operands)
     return import_fail(m, "%u operands, but the instruction needs %u", count, o->operands);
-  return (o->form == OP_PLAIN && plain_at_hand(m, o, id, args)) || operation_of_form(m, o, type_id, id, args);
+  return (o->form == OP_PLAIN && set_plain(m, o, id, args)) || operation_of_form(m, o, type_id, id, args);
 }
