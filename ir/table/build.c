@@ -61,7 +61,7 @@ static table_program *
 program_of(vyre_builder *builder)
 {
   vyre_module *module = builder->module;
-  if (module->failed || !table_find_tops(module))
+  if (module->failed || (!module->tops_known && !table_find_tops(module)))
     return NULL;
   if (!builder->program)
     builder->program = program_around(module, builder->region);

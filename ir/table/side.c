@@ -239,11 +239,8 @@ table_add_buffer_info(vyre_module *module, uint32_t row, uint32_t set, uint32_t 
 }
 
 table_program *
-table_program_of(vyre_module *module, uint32_t program)
+table_no_program(vyre_module *module)
 {
-  const table_extra *extra = find_extra(module, (vyre_row){program});
-  if (extra && extra->info < module->program_count && table_op_is(module, program, VYRE_OP_program))
-    return &module->programs[extra->info];
   module->no_program = (table_program){0};
   return &module->no_program;
 }

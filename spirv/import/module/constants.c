@@ -120,7 +120,7 @@ static bool
 is_number(const spv_type *t)
 {
   const vyre_kind kind = VYRE_TYPE_KIND(t->value);
-  return t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 && (vyre_kind_is_int(kind) || vyre_kind_is_float(kind));
+  return t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 && vyre_kind_is_scalar(kind) && kind != VYRE_BOOL;
 }
 
 /* Declares a constant that is not a plain number, or not a valid one. */
@@ -319,17 +319,11 @@ make_operation(import *m, id_info *info, uint32_t id)
   return !failed(m);
 }
 
-bool
-import_constant(import *m, id_info *info, uint32_t id)
+/* Makes the value of a constant other than a plain number. */
+APART static bool
+make_other(import *m, id_info *info, uint32_t id)
 {
-  const uint32_t *words = m->words + info->def;
-  const uint32_t op = words[0] & 0xffffu;
-  if (op == SpvOpConstant && is_number(info->t)) {
-    info->value = vyre_build_const(&m->b, info->t->value, import_literal_bits(words + 3, VYRE_TYPE_KIND(info->t->value))).id;
-    info->epoch = m->epochs[ID_CONSTANT];
-    return !failed(m);
-  }
-  const uint32_t at = m->at;
+  const uint32_t at = m->at, *words = m->words + info->def, op = words[0] & 0xffffu;
   m->at = info->def;
   const spv_type *t = import_value_type(m, info->type);
   if (!t)
@@ -362,6 +356,18 @@ import_constant(import *m, id_info *info, uint32_t id)
   }
   info->epoch = m->epochs[ID_CONSTANT];
   m->at = at;
+  return !failed(m);
+}
+
+bool
+import_constant(import *m, id_info *info, uint32_t id)
+{
+  const uint32_t *words = m->words + info->def;
+  if ((words[0] & 0xffffu) != SpvOpConstant || !is_number(info->t))
+    return make_other(m, info, id);
+  const vyre_type type = info->t->value;
+  info->epoch = m->epochs[ID_CONSTANT];
+  info->value = vyre_build_const(&m->b, type, import_literal_bits(words + 3, VYRE_TYPE_KIND(type))).id;
   return !failed(m);
 }
 

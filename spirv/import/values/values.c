@@ -247,6 +247,12 @@ follow(import *m, uint32_t type_id, const uint32_t *indices, uint32_t count, uin
 static bool
 extract(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
+  const uint32_t vector = count == 2 ? import_row_at_hand(m, args[0]) : 0;
+  const spv_type *of = vector ? m->ids[args[0]].t : NULL;
+  if (of && of->element == type_id && args[1] < of->count) { /* a component of a vector, the common case */
+    import_set(m, id, vyre_build_lane(&m->b, (vyre_row){vector}, args[1]).id);
+    return !failed(m);
+  }
   spv_value v;
   uint32_t at, reached, lane;
   if (!import_value(m, args[0], &v) || !follow(m, v.type, args + 1, count - 1, &at, &reached, &lane))
