@@ -235,6 +235,7 @@ vyre_scope_of_file(vyre_module *module, vyre_string file)
 /* Sets a row's name; length 0 removes it. Seal makes names unique in their program, and program names in the module. In program
  * order the first row keeps its name, and later ones get a suffix. */
 void vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length);
+void vyre_row_set_name_string(vyre_module *module, vyre_row row, vyre_string name);
 /* Returns the name, or NULL if the row has none. Interning strings moves it. */
 const char *vyre_row_name(const vyre_module *module, vyre_row row);
 /* Return the columns of names and of lines, for reading all rows. A cell is 0 if the row has none. The columns have *out_rows

@@ -57,7 +57,7 @@ program_around(const vyre_module *module, uint32_t row)
 }
 
 /* Returns the data of the builder's program, or NULL if memory runs out or the builder is in no program. */
-static table_program *
+static inline table_program *
 program_of(vyre_builder *builder)
 {
   vyre_module *module = builder->module;
@@ -117,7 +117,7 @@ vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_
 }
 
 /* Adds a row after the const and spec rows at the top. */
-static uint32_t
+static inline uint32_t
 add_const_row(vyre_builder *builder, table_program *info, uint32_t word, uint64_t bits)
 {
   vyre_module *module = builder->module;

@@ -43,14 +43,20 @@ find_extra(const vyre_module *module, vyre_row row)
 /* ---- names, source locations ---- */
 
 void
-vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length)
+vyre_row_set_name_string(vyre_module *module, vyre_row row, vyre_string name)
 {
   if (!is_row(module, row))
     return;
-  vyre_string string = vyre_string_intern(module, name, length);
-  table_set_side(module, COLUMN_NAME, row.id, string);
-  if (string)
+  table_set_side(module, COLUMN_NAME, row.id, name);
+  if (name)
     module->names_dirty = true;
+}
+
+void
+vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length)
+{
+  if (is_row(module, row))
+    vyre_row_set_name_string(module, row, vyre_string_intern(module, name, length));
 }
 
 const char *

@@ -79,6 +79,7 @@ typedef struct id_info {
 /* Rarely used data of an id. */
 typedef struct id_notes {
   uint32_t name;        /* word of its OpName, or 0 */
+  vyre_string string;   /* its name in the module, or 0 if no row has it yet */
   uint32_t decorations; /* first in `decorations`, or 0 */
 } id_notes;
 

@@ -102,7 +102,7 @@ initialize(import *m, const global *g, uint32_t row, uint32_t type)
 uint32_t
 import_global_row(import *m, uint32_t index)
 {
-  global g = *AT(global, m->globals, index);
+  const global g = *AT(global, m->globals, index);
   if (g.row)
     return g.row;
   const bool table = m->ids[g.id].t && m->ids[g.id].t->form != FORM_POINTER; /* or the memory of a value */
@@ -177,8 +177,8 @@ import_path(import *m, uint32_t index)
   pointer *p = AT(pointer, m->pointers, index); /* no pointer is added here */
   if (p->path && import_is_visible(m, p->path))
     return p->path;
-  uint32_t row = import_global_row(m, p->first);
-  if (!row)
+  uint32_t row = AT(global, m->globals, p->first)->row;
+  if (!row && !(row = import_global_row(m, p->first)))
     return 0;
   for (uint32_t k = 0; k < p->step_count && row; k++) {
     const step s = *AT(step, m->steps, p->steps + k);

@@ -134,6 +134,9 @@ instruction(import *m, const uint32_t *words)
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   if (m->has_opaque && import_needs_opaque(m, op, words, count))
     return import_opaque(m);
+  const operation *o = op < IMPORT_OPERATIONS ? &import_operations[op] : NULL;
+  if (o && o->vyre)
+    return import_operation(m, o, words[1], words[2], words + 3, count - 3);
   switch (op) {
   case SpvOpLine:
   case SpvOpNoLine:
@@ -188,9 +191,6 @@ instruction(import *m, const uint32_t *words)
   default:
     break;
   }
-  const operation *o = op < IMPORT_OPERATIONS ? &import_operations[op] : NULL;
-  if (o && o->vyre)
-    return import_needs(m, 3) && import_operation(m, o, words[1], words[2], words + 3, count - 3);
   if ((op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor) || op == SpvOpAtomicFAddEXT || op == SpvOpAtomicFMinEXT ||
       op == SpvOpAtomicFMaxEXT)
     return import_atomic(m, op, words);
@@ -199,7 +199,7 @@ instruction(import *m, const uint32_t *words)
   if (op == IMPORT_CONSTRUCT_REPLICATE)
     return replicate(m, words);
   o = import_operation_of(op);
-  return o ? import_needs(m, 3) && import_operation(m, o, words[1], words[2], words + 3, count - 3) : import_opaque(m);
+  return o ? import_operation(m, o, words[1], words[2], words + 3, count - 3) : import_opaque(m);
 }
 
 bool

@@ -42,10 +42,11 @@ builder_before(const import *m, uint32_t row)
 {
   vyre_builder b = {.module = m->module, .program = m->program};
   vyre_string file;
-  vyre_row_line(m->module, (vyre_row){row}, &file, &b.line, &b.column);
-  vyre_scope_info scope = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){row}));
-  scope.values = 0;
-  b.scope = b.line ? vyre_scope_intern(m->module, &scope) : 0;
+  if (vyre_row_line(m->module, (vyre_row){row}, &file, &b.line, &b.column)) {
+    vyre_scope_info scope = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){row}));
+    scope.values = 0;
+    b.scope = vyre_scope_intern(m->module, &scope);
+  }
   vyre_builder_before(&b, (vyre_row){row});
   return b;
 }
