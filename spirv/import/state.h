@@ -164,6 +164,7 @@ typedef struct block {
   uint32_t function;
   bool is_loop;   /* `merge` is an OpLoopMerge */
   bool is_target; /* a merge block, a continue target or a switch target */
+  bool is_shared; /* arms of a selection meet there (arms.c) */
 } block;
 
 typedef struct function {

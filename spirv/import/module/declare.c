@@ -442,7 +442,10 @@ import_declare(import *m)
     count = words[0] >> 16;
     if (!import_whole(m))
       return false;
-    if (op == SpvOpFunction) {
+    if (op == SpvOpConstant && !m->first_function) {
+      if (!import_declare_constant(m, op))
+        return false;
+    } else if (op == SpvOpFunction) {
       if (!m->first_function && !begin_functions(m))
         return false;
       if (!read_function(m))

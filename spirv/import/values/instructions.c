@@ -128,15 +128,37 @@ load(import *m, const uint32_t *words)
   return !failed(m);
 }
 
+/* Does the same as import_plain for operands of one leaf, and sets the id's value.  Returns false in other cases. */
+static inline bool
+set_plain(import *m, const operation *o, uint32_t id, const uint32_t *args)
+{
+  const bool two = o->operands == 2;
+  const id_info *const info = &m->ids[id];
+  if (info->holds != HOLDS_ROW)
+    return false;
+  const uint32_t a = import_row(m, args[0]), b = two && a ? import_row(m, args[1]) : 0;
+  if (!a || (two && !b) || !import_may_read(o, VYRE_TYPE_KIND(import_row_type(m, a))))
+    return false;
+  const uint32_t row = import_plain(m, o, info->t->value, import_row_flags(m, id), a, b);
+  if (row)
+    import_set(m, id, row);
+  return row != 0;
+}
+
 static inline bool
 instruction(import *m, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
+  const operation *o = op < IMPORT_OPERATIONS ? &import_operations[op] : NULL;
+  if (o && o->vyre) { /* as import_needs_opaque decides */
+    const bool opaque = m->has_opaque && count > 3 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[3]));
+    if (opaque)
+      return import_opaque(m);
+    return (o->form == OP_PLAIN && count >= 3u + o->operands && set_plain(m, o, words[2], words + 3)) ||
+           import_operation(m, o, words[1], words[2], words + 3, count - 3);
+  }
   if (m->has_opaque && import_needs_opaque(m, op, words, count))
     return import_opaque(m);
-  const operation *o = op < IMPORT_OPERATIONS ? &import_operations[op] : NULL;
-  if (o && o->vyre)
-    return import_operation(m, o, words[1], words[2], words + 3, count - 3);
   switch (op) {
   case SpvOpLine:
   case SpvOpNoLine:

@@ -14,13 +14,6 @@
 
 /* ---- types ---- */
 
-/* Returns whether the id is a value or constant of opaque type. */
-static inline bool
-is_opaque(const import *m, uint32_t id)
-{
-  return id < m->bound && (m->ids[id].flags & ID_OPAQUE) && m->ids[id].kind != ID_TYPE;
-}
-
 bool
 import_opaque_type(import *m, spv_type *t)
 {
@@ -145,20 +138,20 @@ import_needs_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_
   case SpvOpInBoundsAccessChain:
   case SpvOpCompositeExtract:
   case SpvOpVectorExtractDynamic:
-    return count > 3 && is_opaque(m, words[3]);
+    return count > 3 && import_is_opaque(m, words[3]);
   case SpvOpStore:
-    return count > 2 && is_opaque(m, words[1]);
+    return count > 2 && import_is_opaque(m, words[1]);
   case SpvOpCopyMemory:
-    return count > 2 && (is_opaque(m, words[1]) || is_opaque(m, words[2]));
+    return count > 2 && (import_is_opaque(m, words[1]) || import_is_opaque(m, words[2]));
   case SpvOpAtomicStore:
   case SpvOpAtomicFlagClear:
-    return count > 1 && is_opaque(m, words[1]);
+    return count > 1 && import_is_opaque(m, words[1]);
   case SpvOpCompositeInsert:
-    return count > 4 && is_opaque(m, words[4]);
+    return count > 4 && import_is_opaque(m, words[4]);
   case SpvOpCompositeConstruct:
   case SpvOpVectorShuffle:
   case SpvOpSelect:
-    return count > 2 && is_opaque(m, words[2]);
+    return count > 2 && import_is_opaque(m, words[2]);
   case SpvOpNop:
   case SpvOpLine:
   case SpvOpNoLine:
@@ -173,9 +166,9 @@ import_needs_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_
   case SpvOpCopyLogical:
     return false;
   case SpvOpExtInst:
-    return count > 5 && (is_opaque(m, words[2]) || is_opaque(m, words[5]));
+    return count > 5 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[5]));
   default: /* decided by the result or the first operand */
-    return count > 3 && (is_opaque(m, words[2]) || is_opaque(m, words[3]));
+    return count > 3 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[3]));
   }
 }
 
