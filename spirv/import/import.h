@@ -213,8 +213,8 @@ vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
 /* Returns the id of the leaf's type, or of its matrix if the leaf is a column. */
 uint32_t import_leaf_id(import *m, uint32_t id, uint32_t k);
 uint32_t import_zero(import *m, uint32_t id, uint32_t k); /* Returns a zero for leaf k of a value that SPIR-V leaves undefined. */
-uint32_t import_undefined(import *m, uint32_t id,
-                          uint32_t k); /* Returns an unset value for leaf k, from the start of the program. */
+/* Returns an unset value for leaf k, from the start of the program. */
+uint32_t import_undefined(import *m, uint32_t id, uint32_t k);
 
 /* ---- opaque.c ---- */
 static inline bool
@@ -266,8 +266,16 @@ import_literal_words(vyre_kind kind)
 {
   return vyre_kind_bits(kind) == 64 ? 2 : 1;
 }
-uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind); /* Returns the bits of a literal of that kind. */
-bool import_constant_words(import *m, uint32_t id, list *out);       /* Appends the constant's words as an initializer. */
+/* Returns the bits of a literal of that kind. */
+static inline uint64_t
+import_literal_bits(const uint32_t *words, vyre_kind kind)
+{
+  uint32_t bits = vyre_kind_bits(kind);
+  if (bits == 64)
+    return words[0] | (uint64_t)words[1] << 32;
+  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed literals are sign-extended in their word */
+}
+bool import_constant_words(import *m, uint32_t id, list *out); /* Appends the constant's words as an initializer. */
 /* Returns a builder at the program's start, for rows whose operands are all constant. */
 static inline vyre_builder
 import_top(const import *m)

@@ -45,9 +45,7 @@ leaf_at(import *m, uint32_t index)
 static bool
 is_region_open(const import *m, uint32_t row)
 {
-  uint32_t parent = m->view->parent[row];
-  if (parent == m->region || parent == m->program)
-    return true;
+  const uint32_t parent = m->view->parent[row];
   const uint32_t *open = m->open.data;
   for (uint32_t k = m->open.count; k > 0; k--)
     if (open[k - 1] == parent)

@@ -62,15 +62,6 @@ declare_bits(import *m, uint32_t op, uint32_t count, const spv_type *t)
   return is_bool || count == wanted || import_fail(m, "%u words, but the instruction needs %u", count, wanted);
 }
 
-uint64_t
-import_literal_bits(const uint32_t *words, vyre_kind kind)
-{
-  uint32_t bits = vyre_kind_bits(kind);
-  if (bits == 64)
-    return words[0] | (uint64_t)words[1] << 32;
-  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed literals are sign-extended in their word */
-}
-
 static uint32_t
 fit_literal(const uint32_t *words, vyre_kind kind)
 {

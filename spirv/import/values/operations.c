@@ -318,10 +318,17 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
 
 /* ---- translation by form ---- */
 
-/* Translates an operation of any form. */
-static bool
-operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args)
+bool
+import_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
+  if (count < o->operands)
+    return import_fail(m, "%u operands, but the instruction needs %u", count, o->operands);
+  if (o->form == OP_BITCAST && m->ids[id].holds == HOLDS_ROW) {
+    const uint32_t cast = import_cast(m, import_row(m, args[0]), m->ids[id].t->value);
+    if (cast)
+      import_set(m, id, cast);
+    return (cast && !failed(m)) || import_fail_memory(m);
+  }
   uint32_t flags = import_row_flags(m, id);
   switch ((op_form)o->form) {
   case OP_SCALE:
@@ -360,9 +367,6 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
   case OP_CONVERT:
     row = convert(m, o, t->value, id, rows[0]);
     break;
-  case OP_BITCAST:
-    row = import_cast(m, rows[0], t->value);
-    break;
   case OP_REDUCE:
     if (VYRE_TYPE_KIND(ta) != VYRE_BOOL || t->value != VYRE_TYPE(VYRE_BOOL, 1))
       return import_fail(m, "the type of the result or of the operand is not valid for this instruction");
@@ -385,12 +389,4 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
     return import_fail_memory(m);
   import_set(m, id, row);
   return !failed(m);
-}
-
-bool
-import_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
-{
-  if (count < o->operands)
-    return import_fail(m, "%u operands, but the instruction needs %u", count, o->operands);
-  return operation_of_form(m, o, type_id, id, args);
 }
