@@ -507,10 +507,12 @@ import_access_chain(import *m)
 {
   const uint32_t *words = m->words + m->at;
   const uint32_t count = words[0] >> 16;
-  pointer *p = import_pointer(m, words[3]) ? list_add(m, &m->pointers, sizeof(pointer), 1) : NULL;
+  const pointer *base = import_pointer(m, words[3]);
+  const pointer from = base ? *base : (pointer){0};
+  pointer *p = base ? list_add(m, &m->pointers, sizeof(pointer), 1) : NULL;
   if (!p)
     return false;
-  *p = *AT(pointer, m->pointers, m->ids[words[3]].value);
+  *p = from;
   const uint32_t steps = p->steps;
   p->steps = m->steps.count;
   if (p->step_count && !list_add(m, &m->steps, sizeof(step), p->step_count))
