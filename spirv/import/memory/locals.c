@@ -332,7 +332,7 @@ locals_finish(import *m)
     l->carried = l->gets && vyre_kind_is_scalar(VYRE_TYPE_KIND(l->type)) && VYRE_TYPE_LANES(l->type) > 1 &&
                  !vyre_module_keeps_vectors(m->module);
     carries |= l->carried;
-    l->edge = 0; /* searches have ended; lanes.c keeps another index there */
+    l->edge = 0; /* searches have ended, and lanes.c keeps an index there */
     if (l->gets && !l->carried)
       make_var(m, l);
   }

@@ -128,7 +128,7 @@ load(import *m, const uint32_t *words)
   return !failed(m);
 }
 
-/* Does the same as import_plain for operands of one leaf, and sets the id's value.  Returns false in other cases. */
+/* Sets the id's value to the row of import_plain if the operands have one leaf each.  Returns false in other cases. */
 static inline bool
 set_plain(import *m, const operation *o, uint32_t id, const uint32_t *args)
 {
@@ -150,7 +150,7 @@ instruction(import *m, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   const operation *o = op < IMPORT_OPERATIONS ? &import_operations[op] : NULL;
-  if (o && o->vyre) { /* as import_needs_opaque decides */
+  if (o && o->vyre) { /* the result or the first operand decides, as in import_needs_opaque */
     const bool opaque = m->has_opaque && count > 3 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[3]));
     if (opaque)
       return import_opaque(m);

@@ -88,7 +88,7 @@ split_set(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
 static const vyre_row *
 vars_of(import *m, list *vars, leaf *l)
 {
-  if (l->edge == 0) { /* it is 1 + the index of the leaf's variables here */
+  if (l->edge == 0) { /* here `edge` is 1 + the index of the leaf's variables */
     l->edge = vars->count / 4 + 1;
     vyre_row *made = list_add(m, vars, sizeof(vyre_row), 4);
     for (uint32_t k = 0; made && k < VYRE_TYPE_LANES(l->type); k++) {
