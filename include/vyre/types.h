@@ -169,8 +169,8 @@ typedef enum vyre_class {
 static inline bool
 vyre_class_has(vyre_class klass, vyre_kind kind)
 {
-  enum { SIGNED = 0x154, UNSIGNED = 0x2a8, INTS = SIGNED | UNSIGNED, FLOATS = 0x1c00, BOOL = 2 }; /* a bit for each kind */
-  static const uint16_t kinds[] = {0, INTS | FLOATS | BOOL, BOOL, UNSIGNED, SIGNED, INTS, FLOATS, INTS | FLOATS, INTS | BOOL};
+  enum { BOOLS = 0x2, SIGNEDS = 0x154, UNSIGNEDS = 0x2a8, INTS = 0x3fc, FLOATS = 0x1c00 }; /* bit k is kind k */
+  static const uint16_t kinds[] = {0, BOOLS | INTS | FLOATS, BOOLS, UNSIGNEDS, SIGNEDS, INTS, FLOATS, INTS | FLOATS, BOOLS | INTS};
   return (unsigned)klass < sizeof(kinds) / sizeof(*kinds) && (unsigned)kind < VYRE_KIND__COUNT && (kinds[klass] >> kind & 1) != 0;
 }
 
