@@ -232,9 +232,10 @@ vyre_scope_of_file(vyre_module *module, vyre_string file)
 
 /* ---- names, lines, decorations, spec ids: side columns, kept by edits and seal ------------------------------------------- */
 
-/* Sets a row's name; length 0 removes it. Seal makes names unique in their program, and program names in the module. In program
- * order the first row keeps its name, and later ones get a suffix. */
+/* Sets a row's name, as a text or interned; length 0 or string 0 removes it. Seal makes names unique in their program, and program
+ * names in the module. In program order the first row keeps its name, and later ones get a suffix. */
 void vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length);
+void vyre_row_set_name_string(vyre_module *module, vyre_row row, vyre_string name);
 /* Returns the name, or NULL if the row has none. Interning strings moves it. */
 const char *vyre_row_name(const vyre_module *module, vyre_row row);
 /* Return the columns of names and of lines, for reading all rows. A cell is 0 if the row has none. The columns have *out_rows
@@ -376,8 +377,8 @@ VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
 bool vyre_module_is_sealed(const vyre_module *module);
 /* Returns whether the last seal dropped a row that was the version of a kept row. */
 bool vyre_module_lost_versions(const vyre_module *module);
-/* Returns whether removed rows are the only reason to seal: the remaining rows keep their ids, in program order, and no name changed.
- * If the module has versions, no version is a removed row. */
+/* Returns whether removed rows are the only reason to seal: the remaining rows keep their ids, in program order, and no name
+ * changed. If the module has versions, no version is a removed row. */
 bool vyre_module_has_only_gaps(const vyre_module *module);
 /* Copies a row and everything in it to before a row of the same program that is not in it. `map` has map_rows elements and covers
  * all copied rows. Sets map[row] to the copy for each copied row, and writes no other element. An operand is replaced by

@@ -169,27 +169,9 @@ typedef enum vyre_class {
 static inline bool
 vyre_class_has(vyre_class klass, vyre_kind kind)
 {
-  switch (klass) {
-  case VYRE_CLASS_NONE:
-    break;
-  case VYRE_CLASS_ANY:
-    return vyre_kind_is_scalar(kind);
-  case VYRE_CLASS_BOOL:
-    return kind == VYRE_BOOL;
-  case VYRE_CLASS_UINT:
-    return vyre_kind_is_int(kind) && !vyre_kind_is_signed(kind);
-  case VYRE_CLASS_SINT:
-    return vyre_kind_is_signed(kind);
-  case VYRE_CLASS_INT:
-    return vyre_kind_is_int(kind);
-  case VYRE_CLASS_FLOAT:
-    return vyre_kind_is_float(kind);
-  case VYRE_CLASS_NUM:
-    return vyre_kind_is_int(kind) || vyre_kind_is_float(kind);
-  case VYRE_CLASS_BITS:
-    return vyre_kind_is_int(kind) || kind == VYRE_BOOL;
-  }
-  return false;
+  enum { BOOLS = 0x2, SIGNEDS = 0x154, UNSIGNEDS = 0x2a8, INTS = 0x3fc, FLOATS = 0x1c00 }; /* bit k is kind k */
+  static const uint16_t kinds[] = {0, BOOLS | INTS | FLOATS, BOOLS, UNSIGNEDS, SIGNEDS, INTS, FLOATS, INTS | FLOATS, BOOLS | INTS};
+  return (unsigned)klass < sizeof(kinds) / sizeof(*kinds) && (unsigned)kind < VYRE_KIND__COUNT && (kinds[klass] >> kind & 1) != 0;
 }
 
 typedef enum vyre_rule { VYRE_RULE_VOID, VYRE_RULE_SAME, VYRE_RULE_BOOL, VYRE_RULE_FREE, VYRE_RULE_OWN } vyre_rule;

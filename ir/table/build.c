@@ -57,11 +57,11 @@ program_around(const vyre_module *module, uint32_t row)
 }
 
 /* Returns the data of the builder's program, or NULL if memory runs out or the builder is in no program. */
-static table_program *
+static inline table_program *
 program_of(vyre_builder *builder)
 {
   vyre_module *module = builder->module;
-  if (module->failed || !table_find_tops(module))
+  if (module->failed || (!module->tops_known && !table_find_tops(module)))
     return NULL;
   if (!builder->program)
     builder->program = program_around(module, builder->region);
@@ -117,7 +117,7 @@ vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_
 }
 
 /* Adds a row after the const and spec rows at the top. */
-static uint32_t
+static inline uint32_t
 add_const_row(vyre_builder *builder, table_program *info, uint32_t word, uint64_t bits)
 {
   vyre_module *module = builder->module;
@@ -129,42 +129,37 @@ add_const_row(vyre_builder *builder, table_program *info, uint32_t word, uint64_
   return row;
 }
 
-vyre_row
-vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits)
+/* Returns the program's const or built-in row with this op word and payload, which it makes if there is none. */
+static vyre_row
+shared_row(vyre_builder *builder, uint32_t word, uint64_t bits)
 {
   vyre_module *module = builder->module;
   table_program *info = program_of(builder);
-  if (!info)
+  uint32_t *slot = info ? table_const_slot(module, builder->program, word, bits) : NULL;
+  if (!slot)
     return VYRE_NONE;
-  uint32_t row = table_find_const(module, builder->program, VYRE_ROW(VYRE_OP_const, type, 0), bits);
-  if (row)
-    return (vyre_row){row};
-  if (info->own_one && type == VYRE_TYPE(VYRE_U32, 1) && bits == 1) {
-    row = info->own_one;
-    info->own_one = 0;
-  } else {
-    row = add_const_row(builder, info, VYRE_ROW(VYRE_OP_const, type, 0), bits);
+  if (*slot == 0) {
+    const bool is_one = word == VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_U32, 1), 0) && bits == 1;
+    const uint32_t own_one = is_one ? info->own_one : 0;
+    const uint32_t row = own_one ? own_one : add_const_row(builder, info, word, bits);
+    if (own_one)
+      info->own_one = 0;
+    module->consts.count += row != 0;
+    *slot = row;
   }
-  if (!row || !table_add_const(module, row))
-    return VYRE_NONE;
-  return (vyre_row){row};
+  return (vyre_row){*slot};
+}
+
+vyre_row
+vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits)
+{
+  return shared_row(builder, VYRE_ROW(VYRE_OP_const, type, 0), bits);
 }
 
 vyre_row
 vyre_build_invocation(vyre_builder *builder, vyre_opcode op)
 {
-  vyre_module *module = builder->module;
-  table_program *info = program_of(builder);
-  if (!info)
-    return VYRE_NONE;
-  const uint32_t word = VYRE_ROW(op, vyre_invocation_type(op), 0);
-  uint32_t row = table_find_const(module, builder->program, word, 0);
-  if (row)
-    return (vyre_row){row};
-  row = add_const_row(builder, info, word, 0);
-  if (!row || !table_add_const(module, row))
-    return VYRE_NONE;
-  return (vyre_row){row};
+  return shared_row(builder, VYRE_ROW(op, vyre_invocation_type(op), 0), 0);
 }
 
 vyre_row

@@ -43,14 +43,20 @@ find_extra(const vyre_module *module, vyre_row row)
 /* ---- names, source locations ---- */
 
 void
-vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length)
+vyre_row_set_name_string(vyre_module *module, vyre_row row, vyre_string name)
 {
   if (!is_row(module, row))
     return;
-  vyre_string string = vyre_string_intern(module, name, length);
-  table_set_side(module, COLUMN_NAME, row.id, string);
-  if (string)
+  table_set_side(module, COLUMN_NAME, row.id, name);
+  if (name)
     module->names_dirty = true;
+}
+
+void
+vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length)
+{
+  if (is_row(module, row))
+    vyre_row_set_name_string(module, row, vyre_string_intern(module, name, length));
 }
 
 const char *
@@ -239,11 +245,8 @@ table_add_buffer_info(vyre_module *module, uint32_t row, uint32_t set, uint32_t 
 }
 
 table_program *
-table_program_of(vyre_module *module, uint32_t program)
+table_no_program(vyre_module *module)
 {
-  const table_extra *extra = find_extra(module, (vyre_row){program});
-  if (extra && extra->info < module->program_count && table_op_is(module, program, VYRE_OP_program))
-    return &module->programs[extra->info];
   module->no_program = (table_program){0};
   return &module->no_program;
 }

@@ -169,13 +169,11 @@ table_array_free(vyre_module *module, void *array, uint32_t *capacity, size_t si
 }
 
 bool
-table_set_grow(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry))
+table_set_enlarge(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry))
 {
   if (module->failed)
     return false;
-  if (set->count + 1 <= set->capacity / 4 * 3)
-    return true;
-  table_set grown = {.capacity = set->capacity ? set->capacity * 2 : 16};
+  table_set grown = {.capacity = set->capacity ? set->capacity * 4 : 64};
   if (grown.capacity > set->capacity)
     grown.slots = table_resize(module, NULL, 0, (size_t)grown.capacity * sizeof(*grown.slots));
   if (!grown.slots) {

@@ -214,8 +214,14 @@ bool table_array_grow(vyre_module *module, void *array, uint32_t *capacity, uint
 void table_array_free(vyre_module *module, void *array, uint32_t *capacity, size_t size);
 void *table_resize(vyre_module *module, void *memory, size_t old_size, size_t new_size);
 
-/* Makes room for one more entry. `hash` computes the hash of an entry. */
-bool table_set_grow(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry));
+/* Enlarges the set. `hash` computes the hash of an entry. Returns false if memory runs out. */
+bool table_set_enlarge(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry));
+/* Makes room for one more entry. */
+static inline bool
+table_set_grow(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry))
+{
+  return (set->count < set->capacity / 4 * 3 && !module->failed) || table_set_enlarge(module, set, hash);
+}
 /* Adds an entry. The set has room for it. */
 static inline void
 table_set_add(table_set *set, uint64_t hash, uint32_t entry)
@@ -233,7 +239,8 @@ void table_set_clear(table_set *set);
 /* ---- side.c ---- */
 /* Returns the row's extra data, which it makes if there is none, or NULL if memory runs out. */
 table_extra *table_extra_of(vyre_module *module, uint32_t row);
-table_program *table_program_of(vyre_module *module, uint32_t program);
+/* Returns cleared data for a row that is not a program. */
+table_program *table_no_program(vyre_module *module);
 bool table_add_program_info(vyre_module *module, uint32_t row, uint32_t input);
 bool table_add_buffer_info(vyre_module *module, uint32_t row, uint32_t set, uint32_t binding);
 void table_clear_side(vyre_module *module);
@@ -271,9 +278,9 @@ bool table_is_dense(const vyre_module *module);
 /* Finds the const rows at the top of each program, and the positions of new rows there, if they are not known. O(rows at the
  * tops). */
 bool table_find_tops(vyre_module *module);
-/* Returns the program's const or built-in row with this op word and payload, or 0. */
-uint32_t table_find_const(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits);
-bool table_add_const(vyre_module *module, uint32_t row);
+/* Returns the slot in `consts` of the program's const or built-in row with this op word and payload. If there is no such row, the
+ * slot is empty, and the caller may fill it. Returns NULL if memory runs out. */
+uint32_t *table_const_slot(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits);
 /* Removes a const row from the set, before it changes or moves. */
 void table_forget_const(vyre_module *module, uint32_t row);
 /* Updates the data about a program's top before a row is unlinked. */
@@ -397,6 +404,16 @@ static inline uint32_t
 table_side(const vyre_module *module, table_column column, uint32_t row)
 {
   return row < module->side[column] ? module->column[column][row] : 0;
+}
+
+/* Returns the data of the program, or stand-in data if the row is not a program. */
+static inline table_program *
+table_program_of(vyre_module *module, uint32_t program)
+{
+  const uint32_t extra = table_side(module, COLUMN_EXTRA, program);
+  const uint32_t info = extra ? module->extras[extra].info : UINT32_MAX;
+  return info < module->program_count && table_op_is(module, program, VYRE_OP_program) ? &module->programs[info]
+                                                                                       : table_no_program(module);
 }
 
 /* Returns the first row from `row` on whose cell in a side column is not 0, or `rows` if there is none. */

@@ -24,29 +24,20 @@ hash_of(const vyre_module *module, uint32_t row)
   return hash_key(column[COLUMN_PARENT][row], column[COLUMN_OP][row], column[COLUMN_IMM][row], column[COLUMN_IMM_HI][row]);
 }
 
-uint32_t
-table_find_const(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits)
+uint32_t *
+table_const_slot(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits)
 {
-  if (module->consts.capacity == 0)
-    return 0;
+  table_set *set = &module->consts;
+  if (!table_set_grow(module, set, hash_of))
+    return NULL;
   uint32_t *const *column = module->column;
-  uint32_t imm = (uint32_t)bits, imm_hi = (uint32_t)(bits >> 32);
-  uint32_t mask = module->consts.capacity - 1;
+  const uint32_t imm = (uint32_t)bits, imm_hi = (uint32_t)(bits >> 32), mask = set->capacity - 1;
   uint32_t slot = (uint32_t)hash_key(program, word, imm, imm_hi) & mask;
-  for (uint32_t row; (row = module->consts.slots[slot]) != 0; slot = (slot + 1) & mask)
+  for (uint32_t row; (row = set->slots[slot]) != 0; slot = (slot + 1) & mask)
     if (column[COLUMN_PARENT][row] == program && column[COLUMN_OP][row] == word && column[COLUMN_IMM][row] == imm &&
         column[COLUMN_IMM_HI][row] == imm_hi)
-      return row;
-  return 0;
-}
-
-bool
-table_add_const(vyre_module *module, uint32_t row)
-{
-  if (!table_set_grow(module, &module->consts, hash_of))
-    return false;
-  table_set_add(&module->consts, hash_of(module, row), row);
-  return true;
+      break;
+  return &set->slots[slot];
 }
 
 /* Removes the row, and moves back entries that were probed past it. */
@@ -106,8 +97,11 @@ find_top(vyre_module *module, uint32_t program)
   uint32_t row = module->column[COLUMN_FIRST][program];
   for (; row && (table_is_shared(module->column[COLUMN_OP][row]) || table_op_is(module, row, VYRE_OP_spec));
        row = module->column[COLUMN_NEXT][row]) {
-    if (!table_op_is(module, row, VYRE_OP_spec) && !table_add_const(module, row))
-      return false;
+    if (!table_op_is(module, row, VYRE_OP_spec)) {
+      if (!table_set_grow(module, &module->consts, hash_of))
+        return false;
+      table_set_add(&module->consts, hash_of(module, row), row);
+    }
     info->last_const = row;
   }
   for (; row; row = module->column[COLUMN_NEXT][row]) {

@@ -122,6 +122,7 @@ import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
   info->def = m->at;
   info->type = type;
   info->t = m->ids[type].t;
+  info->flags |= m->ids[type].flags & ID_OPAQUE;
   return true;
 }
 const char *import_op_name(uint32_t op);
@@ -212,12 +213,23 @@ vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
 /* Returns the id of the leaf's type, or of its matrix if the leaf is a column. */
 uint32_t import_leaf_id(import *m, uint32_t id, uint32_t k);
 uint32_t import_zero(import *m, uint32_t id, uint32_t k); /* Returns a zero for leaf k of a value that SPIR-V leaves undefined. */
-uint32_t import_undefined(import *m, uint32_t id, uint32_t k); /* Returns an unset value for leaf k, from the start of the program. */
+/* Returns an unset value for leaf k, from the start of the program. */
+uint32_t import_undefined(import *m, uint32_t id, uint32_t k);
 
 /* ---- opaque.c ---- */
-bool import_is_opaque_type(const spv_type *t);
+static inline bool
+import_is_opaque_type(const spv_type *t)
+{
+  return t->form == FORM_VALUE && VYRE_TYPE_KIND(t->value) == VYRE_OPAQUE;
+}
 bool import_opaque_type(import *m, spv_type *t); /* Reads the declaration at m->at. */
 vyre_type_id import_make_opaque_type(import *m, uint32_t id);
+/* Returns whether the id is a value or constant of opaque type. */
+static inline bool
+import_is_opaque(const import *m, uint32_t id)
+{
+  return id < m->bound && (m->ids[id].flags & ID_OPAQUE) && m->ids[id].kind != ID_TYPE;
+}
 bool import_needs_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count);
 /* Returns whether the group operation has another scope than the subgroup, or works on a partition. */
 bool import_is_other_group(import *m, uint32_t op, const uint32_t *words, uint32_t count);
@@ -248,9 +260,21 @@ import_literal(const import *m, uint32_t id, uint32_t *out)
   *out = literal ? m->ids[id].root : 0;
   return literal;
 }
-/* Returns the bits of a literal of that kind.  import_literal_words returns its number of words. */
-uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind);
-uint32_t import_literal_words(vyre_kind kind);
+/* Returns the number of words of a literal of that kind. */
+static inline uint32_t
+import_literal_words(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) == 64 ? 2 : 1;
+}
+/* Returns the bits of a literal of that kind. */
+static inline uint64_t
+import_literal_bits(const uint32_t *words, vyre_kind kind)
+{
+  uint32_t bits = vyre_kind_bits(kind);
+  if (bits == 64)
+    return words[0] | (uint64_t)words[1] << 32;
+  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed literals are sign-extended in their word */
+}
 bool import_constant_words(import *m, uint32_t id, list *out); /* Appends the constant's words as an initializer. */
 /* Returns a builder at the program's start, for rows whose operands are all constant. */
 static inline vyre_builder
@@ -411,7 +435,13 @@ bool import_store_aggregate(import *m, uint32_t to_id, uint32_t id, uint32_t ope
 bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint32_t operands);
 
 /* ---- aggregates.c ---- */
-bool import_is_in_memory(const spv_type *t);        /* Returns whether values of the type are kept in memory. */
+/* Returns whether values of the type are kept in memory. */
+static inline bool
+import_is_in_memory(const spv_type *t)
+{
+  return (t->form == FORM_ARRAY || t->form == FORM_STRUCT) && (!t->sized || t->leaves > IMPORT_MAX_LEAVES) && !t->has_pointer &&
+         !t->has_runtime;
+}
 uint32_t import_memory_row(import *m, uint32_t id); /* Returns the buffer of a value that is kept in memory. */
 /* Sets the id's value to a new buffer, and copies `path` to it unless `path` is 0. */
 bool import_set_memory(import *m, uint32_t id, uint32_t path, uint32_t flags, uint32_t imm);
@@ -487,6 +517,23 @@ void import_nest_returns(import *m, uint32_t row, uint32_t leaves);
 bool import_instructions(import *m, uint32_t at, uint32_t end);
 
 /* ---- operations.c ---- */
+typedef enum op_form {
+  OP_PLAIN,   /* operands of one type, in the family of `read` if set; the result by the op's rule */
+  OP_CONVERT, /* reads the operand as `read`, writes `write`, then casts the result */
+  OP_BITCAST,
+  OP_SCALE,  /* a vector or matrix times a scalar */
+  OP_REDUCE, /* a bool from a bool vector: any or all */
+  OP_DOT,
+  OP_INT_DOT, /* with an accumulator if there are three operands */
+  OP_PAIR,    /* a struct of two results */
+  OP_FIELD,   /* bit fields */
+  OP_MATVEC,
+  OP_VECMAT,
+  OP_MATMAT,
+  OP_TRANSPOSE,
+  OP_OUTER,
+} op_form;
+
 typedef struct operation {
   uint16_t vyre; /* vyre_opcode, or 0 if there is none */
   uint8_t form, operands;
@@ -496,6 +543,26 @@ typedef struct operation {
 extern const operation import_operations[IMPORT_OPERATIONS]; /* By SPIR-V opcode; the table has no higher opcodes. */
 const operation *import_operation_of(uint32_t op);           /* Returns NULL if the opcode is not an operation. */
 bool import_operation(import *m, const operation *o, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
+/* Returns whether `read` of the table permits an operand of the kind. */
+static inline bool
+import_may_read(const operation *o, vyre_kind kind)
+{
+  static const uint8_t classes[] = {[VYRE_BOOL] = VYRE_CLASS_BOOL, [VYRE_U32] = VYRE_CLASS_INT, [VYRE_F32] = VYRE_CLASS_FLOAT};
+  return !o->read || vyre_class_has((vyre_class)classes[o->read], kind);
+}
+
+/* Translates an operation with one or two operands whose type is that of the op and of the result.  Returns 0 in other cases. */
+static inline uint32_t
+import_plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a, uint32_t b)
+{
+  const vyre_op_info *info = &vyre_op_infos[o->vyre];
+  const vyre_type base = import_row_type(m, a);
+  if (type != (info->rule == VYRE_RULE_BOOL ? VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(base)) : base))
+    return 0;
+  if ((b && import_row_type(m, b) != base) || !vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(base)))
+    return 0;
+  return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
+}
 /* Returns the type that an op of the class computes on if its operands or its result have `type`. */
 vyre_type import_work_type(vyre_class klass, vyre_type type);
 /* Appends an op: casts the operands to the types that it requires, and the result to `type`. */

@@ -57,6 +57,7 @@ enum {
   ID_NAMED = 128,
   ID_LITERAL = 64,    /* a plain integer constant: `root` is its value, as import_literal returns it */
   ID_ACCESS = 0x3f00, /* mask of the vyre_access bits */
+  ID_OPAQUE = 0x4000, /* an opaque type, or an id of such a type */
 };
 
 struct spv_type;
@@ -78,6 +79,7 @@ typedef struct id_info {
 /* Rarely used data of an id. */
 typedef struct id_notes {
   uint32_t name;        /* word of its OpName, or 0 */
+  vyre_string string;   /* its name in the module, or 0 if no row has it yet */
   uint32_t decorations; /* first in `decorations`, or 0 */
 } id_notes;
 
@@ -162,6 +164,7 @@ typedef struct block {
   uint32_t function;
   bool is_loop;   /* `merge` is an OpLoopMerge */
   bool is_target; /* a merge block, a continue target or a switch target */
+  bool is_shared; /* arms of a selection meet there (arms.c) */
 } block;
 
 typedef struct function {
@@ -397,11 +400,11 @@ typedef struct import {
   uint32_t copied;                 /* word of an OpStore that copies the pointee of `copied_from`, or 0 */
   uint32_t copied_from, copied_operands;
   uint32_t copied_value; /* the loaded value, or an OpCopyLogical of it */
-  uint32_t rows_before; /* first row of the current instruction */
-  uint32_t stored;      /* first row that was made after the last OpStore or OpLabel */
-  uint32_t labelled;    /* first row that was made after the last OpLabel */
-  uint32_t epoch_last;  /* last used epoch of an instance */
-  uint32_t serial;      /* serial of the region being filled */
+  uint32_t rows_before;  /* first row of the current instruction */
+  uint32_t stored;       /* first row that was made after the last OpStore or OpLabel */
+  uint32_t labelled;     /* first row that was made after the last OpLabel */
+  uint32_t epoch_last;   /* last used epoch of an instance */
+  uint32_t serial;       /* serial of the region being filled */
   uint32_t serial_last;
   uint32_t loop; /* serial of the innermost loop */
   uint32_t stamp;

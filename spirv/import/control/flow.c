@@ -241,6 +241,9 @@ continues(const construct *c, uint32_t target)
 uint32_t
 flow_goto(import *m, uint32_t target)
 {
+  const block *to = AT(block, m->blocks, target);
+  if (!to->is_target && !to->is_loop && !to->is_shared) /* no construct ends or continues there */
+    return target;
   for (uint32_t k = m->constructs.count; k > m->instance->constructs; k--) {
     const construct *c = CONSTRUCT(m, k - 1);
     if (c->kind == CONSTRUCT_LOOP && continues(c, target))
@@ -424,6 +427,7 @@ shared_selection(import *m, uint32_t condition_id, uint32_t yes, uint32_t no, ui
   const uint32_t c = flow_push(m, CONSTRUCT_BLOCK, block_row);
   if (c == NONE)
     return NONE;
+  AT(block, m->blocks, shared)->is_shared = true;
   CONSTRUCT(m, c)->merge = merge;
   CONSTRUCT(m, c)->region = vyre_region_of(m->module, (vyre_row){block_row}, 0).id;
   flow_open(m, CONSTRUCT(m, c)->region, &serial);

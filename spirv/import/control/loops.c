@@ -106,7 +106,8 @@ add_block(import *m, const block *b, uint32_t serial)
 {
   for (uint32_t k = 0; k < b->write_count && !failed(m); k++)
     add_writes_of(m, m->words + *AT(uint32_t, m->writes, b->writes + k), serial);
-  for (uint32_t k = 0; k < b->successor_count && !failed(m); k++) {
+  const uint32_t phis = AT(function, m->functions, b->function)->phi_count;
+  for (uint32_t k = 0; phis && k < b->successor_count && !failed(m); k++) {
     const block *to = AT(block, m->blocks, *AT(uint32_t, m->successors, b->successors + k));
     uint32_t at = to->start;
     for (uint32_t i = 0; i < to->phis && !failed(m); i++) {

@@ -19,17 +19,16 @@ import_block(import *m, uint32_t label)
   return info->value;
 }
 
-static bool
-add_edge(import *m, uint32_t from, uint32_t label)
+/* Adds an edge from the block `from` to a label of the same function. */
+static inline bool
+add_edge(import *m, const block *from, uint32_t label)
 {
-  uint32_t to = import_block(m, label);
-  if (to == NONE || !list_add_word(m, &m->successors, to))
+  const uint32_t index = import_block(m, label);
+  if (index == NONE || !list_add_word(m, &m->successors, index))
     return false;
-  if (AT(block, m->blocks, to)->function != AT(block, m->blocks, from)->function)
-    return import_fail(m, "label %u is in another function", label);
-  AT(block, m->blocks, from)->successor_count++;
-  AT(block, m->blocks, to)->preds++;
-  return true;
+  block *to = AT(block, m->blocks, index);
+  to->preds++;
+  return to->function == from->function || import_fail(m, "label %u is in another function", label);
 }
 
 /* Returns the words of a literal of a switch over that selector. */
@@ -43,10 +42,8 @@ selector_words(const import *m, uint32_t id)
 }
 
 static bool
-scan_edges(import *m, uint32_t from)
+add_edges(import *m, const block *b)
 {
-  block *b = AT(block, m->blocks, from);
-  b->successors = m->successors.count;
   m->at = b->end;
   const uint32_t *words = m->words + m->at;
   uint32_t op = words[0] & 0xffffu, count = words[0] >> 16, stride;
@@ -69,9 +66,9 @@ scan_edges(import *m, uint32_t from)
   }
   switch (op) {
   case SpvOpBranch:
-    return import_needs(m, 2) && add_edge(m, from, words[1]);
+    return import_needs(m, 2) && add_edge(m, b, words[1]);
   case SpvOpBranchConditional:
-    return import_needs(m, 4) && add_edge(m, from, words[2]) && (words[2] == words[3] || add_edge(m, from, words[3]));
+    return import_needs(m, 4) && add_edge(m, b, words[2]) && (words[2] == words[3] || add_edge(m, b, words[3]));
   case SpvOpSwitch:
     if (!import_needs(m, 3))
       return false;
@@ -79,7 +76,7 @@ scan_edges(import *m, uint32_t from)
     if (count % stride != 3 % stride)
       return import_fail(m, "a literal without a label");
     for (uint32_t k = 2; k < count; k += stride)
-      if (!add_edge(m, from, words[k]))
+      if (!add_edge(m, b, words[k]))
         return false;
       else
         AT(block, m->blocks, import_target(m, words[k]))->is_target = true;
@@ -94,6 +91,16 @@ scan_edges(import *m, uint32_t from)
   default:
     return import_fail(m, "not allowed in a compute shader");
   }
+}
+
+static bool
+scan_edges(import *m, uint32_t from)
+{
+  block *b = AT(block, m->blocks, from); /* no block is added here */
+  b->successors = m->successors.count;
+  const bool ok = add_edges(m, b);
+  b->successor_count = m->successors.count - b->successors;
+  return ok;
 }
 
 /* Returns whether the function has only one return, at the end of the outermost chain of blocks. */

@@ -45,9 +45,7 @@ leaf_at(import *m, uint32_t index)
 static bool
 is_region_open(const import *m, uint32_t row)
 {
-  uint32_t parent = m->view->parent[row];
-  if (parent == m->region || parent == m->program)
-    return true;
+  const uint32_t parent = m->view->parent[row];
   const uint32_t *open = m->open.data;
   for (uint32_t k = m->open.count; k > 0; k--)
     if (open[k - 1] == parent)
@@ -334,19 +332,22 @@ locals_finish(import *m)
     l->carried = l->gets && vyre_kind_is_scalar(VYRE_TYPE_KIND(l->type)) && VYRE_TYPE_LANES(l->type) > 1 &&
                  !vyre_module_keeps_vectors(m->module);
     carries |= l->carried;
+    l->edge = 0; /* searches have ended, and lanes.c keeps an index there */
     if (l->gets && !l->carried)
       make_var(m, l);
   }
   for (uint32_t k = 0; k < m->got.count; k++) {
     const set_row *s = AT(set_row, m->got, k);
-    vyre_row_set_operand(m->module, (vyre_row){s->row}, 0, (vyre_row){leaf_at(m, s->leaf)->var});
+    const uint32_t var = leaf_at(m, s->leaf)->var;
+    if (var)
+      vyre_row_set_operand(m->module, (vyre_row){s->row}, 0, (vyre_row){var});
   }
   for (uint32_t k = 0; k < m->sets.count; k++) {
     const set_row *s = AT(set_row, m->sets, k);
     const leaf *l = leaf_at(m, s->leaf);
     if (l->gets == 0)
       vyre_row_rewrite(m->module, (vyre_row){s->row}, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-    else
+    else if (l->var)
       vyre_row_set_operand(m->module, (vyre_row){s->row}, 0, (vyre_row){l->var});
   }
   if (m->debug_variables.count)

@@ -102,7 +102,7 @@ initialize(import *m, const global *g, uint32_t row, uint32_t type)
 uint32_t
 import_global_row(import *m, uint32_t index)
 {
-  global g = *AT(global, m->globals, index);
+  const global g = *AT(global, m->globals, index);
   if (g.row)
     return g.row;
   const bool table = m->ids[g.id].t && m->ids[g.id].t->form != FORM_POINTER; /* or the memory of a value */
@@ -177,8 +177,8 @@ import_path(import *m, uint32_t index)
   pointer *p = AT(pointer, m->pointers, index); /* no pointer is added here */
   if (p->path && import_is_visible(m, p->path))
     return p->path;
-  uint32_t row = import_global_row(m, p->first);
-  if (!row)
+  uint32_t row = AT(global, m->globals, p->first)->row;
+  if (!row && !(row = import_global_row(m, p->first)))
     return 0;
   for (uint32_t k = 0; k < p->step_count && row; k++) {
     const step s = *AT(step, m->steps, p->steps + k);
@@ -507,10 +507,12 @@ import_access_chain(import *m)
 {
   const uint32_t *words = m->words + m->at;
   const uint32_t count = words[0] >> 16;
-  pointer *p = import_pointer(m, words[3]) ? list_add(m, &m->pointers, sizeof(pointer), 1) : NULL;
+  const pointer *base = import_pointer(m, words[3]);
+  const pointer from = base ? *base : (pointer){0};
+  pointer *p = base ? list_add(m, &m->pointers, sizeof(pointer), 1) : NULL;
   if (!p)
     return false;
-  *p = *AT(pointer, m->pointers, m->ids[words[3]].value);
+  *p = from;
   const uint32_t steps = p->steps;
   p->steps = m->steps.count;
   if (p->step_count && !list_add(m, &m->steps, sizeof(step), p->step_count))

@@ -62,21 +62,6 @@ declare_bits(import *m, uint32_t op, uint32_t count, const spv_type *t)
   return is_bool || count == wanted || import_fail(m, "%u words, but the instruction needs %u", count, wanted);
 }
 
-uint32_t
-import_literal_words(vyre_kind kind)
-{
-  return vyre_kind_bits(kind) == 64 ? 2 : 1;
-}
-
-uint64_t
-import_literal_bits(const uint32_t *words, vyre_kind kind)
-{
-  uint32_t bits = vyre_kind_bits(kind);
-  if (bits == 64)
-    return words[0] | (uint64_t)words[1] << 32;
-  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed literals are sign-extended in their word */
-}
-
 static uint32_t
 fit_literal(const uint32_t *words, vyre_kind kind)
 {
@@ -88,7 +73,7 @@ fit_literal(const uint32_t *words, vyre_kind kind)
 }
 
 /* Records how the constant's value is held, and the literal of a plain integer. */
-static void
+static inline void
 note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
 {
   info->holds = t->form == FORM_VALUE ? HOLDS_ROW : HOLDS_LEAVES;
@@ -122,16 +107,17 @@ check_operands(import *m, const uint32_t *words, uint32_t count)
   return true;
 }
 
-bool
-import_declare_constant(import *m, uint32_t op)
+static bool
+is_number(const spv_type *t)
 {
-  const uint32_t *words = m->words + m->at;
-  uint32_t count = words[0] >> 16;
-  if (!import_needs(m, 3))
-    return false;
-  const spv_type *t = import_type(m, words[1]);
-  if (!t)
-    return false;
+  const vyre_kind kind = VYRE_TYPE_KIND(t->value);
+  return t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 && vyre_kind_is_scalar(kind) && kind != VYRE_BOOL;
+}
+
+/* Declares a constant that is not a plain number, or not a valid one. */
+APART static bool
+declare_other(import *m, uint32_t op, const uint32_t *words, uint32_t count, const spv_type *t)
+{
   uint16_t flags = 0;
   uint32_t spec_id;
   switch (op) {
@@ -181,6 +167,25 @@ import_declare_constant(import *m, uint32_t op)
   m->ids[words[2]].flags |= flags;
   note_value(&m->ids[words[2]], op, words, t);
   return true;
+}
+
+bool
+import_declare_constant(import *m, uint32_t op)
+{
+  const uint32_t *words = m->words + m->at;
+  uint32_t count = words[0] >> 16;
+  if (!import_needs(m, 3))
+    return false;
+  const spv_type *t = import_type(m, words[1]);
+  if (!t)
+    return false;
+  if (op == SpvOpConstant && is_number(t) && count == 3 + import_literal_words(VYRE_TYPE_KIND(t->value))) {
+    if (!import_define(m, words[2], ID_CONSTANT, words[1]))
+      return false;
+    note_value(&m->ids[words[2]], SpvOpConstant, words, t);
+    return true;
+  }
+  return declare_other(m, op, words, count, t);
 }
 
 /* Returns the kind of a scalar constant. */
@@ -305,16 +310,15 @@ make_operation(import *m, id_info *info, uint32_t id)
   return !failed(m);
 }
 
-bool
-import_constant(import *m, id_info *info, uint32_t id)
+/* Makes the value of a constant other than a plain number. */
+APART static bool
+make_other(import *m, id_info *info, uint32_t id)
 {
-  uint32_t at = m->at;
+  const uint32_t at = m->at, *words = m->words + info->def, op = words[0] & 0xffffu;
   m->at = info->def;
   const spv_type *t = import_value_type(m, info->type);
   if (!t)
     return false;
-  const uint32_t *words = m->words + info->def;
-  uint32_t op = words[0] & 0xffffu;
   if (import_is_opaque_type(t)) {
     if (!import_opaque_constant(m, info))
       return false;
@@ -343,6 +347,18 @@ import_constant(import *m, id_info *info, uint32_t id)
   }
   info->epoch = m->epochs[ID_CONSTANT];
   m->at = at;
+  return !failed(m);
+}
+
+bool
+import_constant(import *m, id_info *info, uint32_t id)
+{
+  const uint32_t *words = m->words + info->def;
+  if ((words[0] & 0xffffu) != SpvOpConstant || !is_number(info->t))
+    return make_other(m, info, id);
+  const vyre_type type = info->t->value;
+  info->epoch = m->epochs[ID_CONSTANT];
+  info->value = vyre_build_const(&m->b, type, import_literal_bits(words + 3, VYRE_TYPE_KIND(type))).id;
   return !failed(m);
 }
 

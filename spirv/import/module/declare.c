@@ -442,7 +442,10 @@ import_declare(import *m)
     count = words[0] >> 16;
     if (!import_whole(m))
       return false;
-    if (op == SpvOpFunction) {
+    if (op == SpvOpConstant && !m->first_function) {
+      if (!import_declare_constant(m, op))
+        return false;
+    } else if (op == SpvOpFunction) {
       if (!m->first_function && !begin_functions(m))
         return false;
       if (!read_function(m))
@@ -475,8 +478,11 @@ bool
 import_name_row(import *m, uint32_t row, uint32_t id)
 {
   size_t length;
-  const char *name = import_name(m, id, &length);
+  id_notes *notes = &m->notes[id];
+  const char *name = notes->name && !notes->string ? import_name(m, id, &length) : NULL;
   if (name)
-    vyre_row_set_name(m->module, (vyre_row){row}, name, length);
-  return name != NULL;
+    notes->string = vyre_string_intern(m->module, name, length);
+  if (notes->string)
+    vyre_row_set_name_string(m->module, (vyre_row){row}, notes->string);
+  return name || notes->string;
 }

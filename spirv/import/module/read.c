@@ -85,7 +85,8 @@ import_memory_of(import *m, size_t bytes)
 bool
 list_grow(import *m, list *l, size_t size, uint32_t more)
 {
-  uint64_t need = (uint64_t)l->count + more, capacity = l->capacity ? (uint64_t)l->capacity * 2 : 64;
+  const uint64_t need = (uint64_t)l->count + more, times = l->capacity < 4096 ? 4 : 2;
+  uint64_t capacity = l->capacity ? times * l->capacity : 64;
   while (capacity < need)
     capacity *= 2;
   if (capacity > UINT32_MAX / 4)

@@ -139,9 +139,9 @@ typedef enum scan_kind {
   SCAN_STORE,
   SCAN_COPY_OBJECT,
   SCAN_COPY_MEMORY,
-  SCAN_EXTENDED,
   SCAN_CALL,
   SCAN_OTHER, /* of an extension */
+  SCAN_EXTENDED,
   SCAN_PHI,
   SCAN_MERGE,
   SCAN_END,
@@ -283,12 +283,10 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
     f->debug_words += count;
     return true; /* allowed anywhere */
   }
-  if (kind < SCAN_OUTSIDE) {
-    if (!f->open)
-      return import_fail(m, "is outside of a block");
-    if (kind != SCAN_PHI)
-      f->open = OPEN;
-  }
+  if (kind < SCAN_OUTSIDE && !f->open)
+    return import_fail(m, "is outside of a block");
+  if (kind < SCAN_PHI)
+    f->open = OPEN;
   switch (kind) {
   case SCAN_PLAIN:
     return true;
@@ -366,6 +364,7 @@ scan_function(import *m, function *f)
       info->type = type;
       info->kind = ID_LOCAL;
       info->holds = ids[type].holds;
+      info->flags |= ids[type].flags & ID_OPAQUE;
       if (kind == SCAN_PLAIN && f->open) {
         f->open = OPEN;
         continue;

@@ -255,13 +255,12 @@ import_declare_type(import *m, uint32_t op)
   if (words[1] == 0 || words[1] >= m->bound) /* its decorations are read before it is defined */
     return import_fail(m, "id %u is outside of the bound %u", words[1], m->bound);
   spv_type *t = import_memory_of(m, sizeof(spv_type));
-  bool ok;
+  bool ok = true;
   if (!t)
     return false;
   *t = (spv_type){.form = FORM_VOID};
   switch (op) {
   case SpvOpTypeVoid:
-    ok = true;
     break;
   case SpvOpTypeBool:
   case SpvOpTypeInt:
@@ -287,7 +286,7 @@ import_declare_type(import *m, uint32_t op)
     break;
   case SpvOpTypeForwardPointer:
     *t = (spv_type){.form = FORM_VALUE, .value = VYRE_TYPE(VYRE_OPAQUE, 1), .sized = true, .leaves = 1, .forward = true};
-    m->has_opaque = ok = true;
+    m->has_opaque = true;
     break;
   default:
     ok = import_opaque_type(m, t);
@@ -303,6 +302,7 @@ import_declare_type(import *m, uint32_t op)
     return false;
   named->t = t;
   named->holds = (uint8_t)kept_as(t);
+  named->flags |= import_is_opaque_type(t) ? ID_OPAQUE : 0;
   return true;
 }
 

@@ -9,13 +9,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spirv/import/import.h"
 
-bool
-import_is_in_memory(const spv_type *t)
-{
-  return (t->form == FORM_ARRAY || t->form == FORM_STRUCT) && (!t->sized || t->leaves > IMPORT_MAX_LEAVES) && !t->has_pointer &&
-         !t->has_runtime;
-}
-
 /* ---- copies ---- */
 
 static uint32_t

@@ -128,10 +128,35 @@ load(import *m, const uint32_t *words)
   return !failed(m);
 }
 
+/* Sets the id's value to the row of import_plain if the operands have one leaf each.  Returns false in other cases. */
+static inline bool
+set_plain(import *m, const operation *o, uint32_t id, const uint32_t *args)
+{
+  const bool two = o->operands == 2;
+  const id_info *const info = &m->ids[id];
+  if (info->holds != HOLDS_ROW)
+    return false;
+  const uint32_t a = import_row(m, args[0]), b = two && a ? import_row(m, args[1]) : 0;
+  if (!a || (two && !b) || !import_may_read(o, VYRE_TYPE_KIND(import_row_type(m, a))))
+    return false;
+  const uint32_t row = import_plain(m, o, info->t->value, import_row_flags(m, id), a, b);
+  if (row)
+    import_set(m, id, row);
+  return row != 0;
+}
+
 static inline bool
 instruction(import *m, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
+  const operation *o = op < IMPORT_OPERATIONS ? &import_operations[op] : NULL;
+  if (o && o->vyre) { /* the result or the first operand decides, as in import_needs_opaque */
+    const bool opaque = m->has_opaque && count > 3 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[3]));
+    if (opaque)
+      return import_opaque(m);
+    return (o->form == OP_PLAIN && count >= 3u + o->operands && set_plain(m, o, words[2], words + 3)) ||
+           import_operation(m, o, words[1], words[2], words + 3, count - 3);
+  }
   if (m->has_opaque && import_needs_opaque(m, op, words, count))
     return import_opaque(m);
   switch (op) {
@@ -188,9 +213,6 @@ instruction(import *m, const uint32_t *words)
   default:
     break;
   }
-  const operation *o = op < IMPORT_OPERATIONS ? &import_operations[op] : NULL;
-  if (o && o->vyre)
-    return import_needs(m, 3) && import_operation(m, o, words[1], words[2], words + 3, count - 3);
   if ((op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor) || op == SpvOpAtomicFAddEXT || op == SpvOpAtomicFMinEXT ||
       op == SpvOpAtomicFMaxEXT)
     return import_atomic(m, op, words);
@@ -199,7 +221,7 @@ instruction(import *m, const uint32_t *words)
   if (op == IMPORT_CONSTRUCT_REPLICATE)
     return replicate(m, words);
   o = import_operation_of(op);
-  return o ? import_needs(m, 3) && import_operation(m, o, words[1], words[2], words + 3, count - 3) : import_opaque(m);
+  return o ? import_operation(m, o, words[1], words[2], words + 3, count - 3) : import_opaque(m);
 }
 
 bool

@@ -42,10 +42,11 @@ builder_before(const import *m, uint32_t row)
 {
   vyre_builder b = {.module = m->module, .program = m->program};
   vyre_string file;
-  vyre_row_line(m->module, (vyre_row){row}, &file, &b.line, &b.column);
-  vyre_scope_info scope = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){row}));
-  scope.values = 0;
-  b.scope = b.line ? vyre_scope_intern(m->module, &scope) : 0;
+  if (vyre_row_line(m->module, (vyre_row){row}, &file, &b.line, &b.column)) {
+    vyre_scope_info scope = vyre_scope_get(m->module, vyre_row_scope(m->module, (vyre_row){row}));
+    scope.values = 0;
+    b.scope = vyre_scope_intern(m->module, &scope);
+  }
   vyre_builder_before(&b, (vyre_row){row});
   return b;
 }
@@ -87,7 +88,7 @@ split_set(import *m, uint32_t row, const leaf *l, const vyre_row vars[4])
 static const vyre_row *
 vars_of(import *m, list *vars, leaf *l)
 {
-  if (l->edge == 0) { /* searches, which also use `edge`, have ended; now it is 1 + the index of the leaf's variables */
+  if (l->edge == 0) { /* here `edge` is 1 + the index of the leaf's variables */
     l->edge = vars->count / 4 + 1;
     vyre_row *made = list_add(m, vars, sizeof(vyre_row), 4);
     for (uint32_t k = 0; made && k < VYRE_TYPE_LANES(l->type); k++) {
@@ -105,8 +106,6 @@ void
 locals_split(import *m)
 {
   list vars = {0};
-  for (uint32_t k = 0; k < m->locals.count; k++)
-    AT(leaf, m->locals, k)->edge = 0;
   for (uint32_t pass = 0; pass < 2; pass++) { /* gets first, so that a set of a get uses the lanes of the join */
     const list *rows = pass == 0 ? &m->got : &m->sets;
     for (uint32_t k = 0; k < rows->count && !failed(m); k++) {

@@ -15,21 +15,6 @@
 /* ---- types ---- */
 
 bool
-import_is_opaque_type(const spv_type *t)
-{
-  return t->form == FORM_VALUE && VYRE_TYPE_KIND(t->value) == VYRE_OPAQUE;
-}
-
-/* Returns whether the id is a value or constant of opaque type. */
-static bool
-is_opaque(const import *m, uint32_t id)
-{
-  if (id == 0 || id >= m->bound || m->ids[id].kind == ID_TYPE)
-    return false;
-  return m->ids[id].t && import_is_opaque_type(m->ids[id].t);
-}
-
-bool
 import_opaque_type(import *m, spv_type *t)
 {
   uint8_t kinds[64];
@@ -153,20 +138,20 @@ import_needs_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_
   case SpvOpInBoundsAccessChain:
   case SpvOpCompositeExtract:
   case SpvOpVectorExtractDynamic:
-    return count > 3 && is_opaque(m, words[3]);
+    return count > 3 && import_is_opaque(m, words[3]);
   case SpvOpStore:
-    return count > 2 && is_opaque(m, words[1]);
+    return count > 2 && import_is_opaque(m, words[1]);
   case SpvOpCopyMemory:
-    return count > 2 && (is_opaque(m, words[1]) || is_opaque(m, words[2]));
+    return count > 2 && (import_is_opaque(m, words[1]) || import_is_opaque(m, words[2]));
   case SpvOpAtomicStore:
   case SpvOpAtomicFlagClear:
-    return count > 1 && is_opaque(m, words[1]);
+    return count > 1 && import_is_opaque(m, words[1]);
   case SpvOpCompositeInsert:
-    return count > 4 && is_opaque(m, words[4]);
+    return count > 4 && import_is_opaque(m, words[4]);
   case SpvOpCompositeConstruct:
   case SpvOpVectorShuffle:
   case SpvOpSelect:
-    return count > 2 && is_opaque(m, words[2]);
+    return count > 2 && import_is_opaque(m, words[2]);
   case SpvOpNop:
   case SpvOpLine:
   case SpvOpNoLine:
@@ -181,9 +166,9 @@ import_needs_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_
   case SpvOpCopyLogical:
     return false;
   case SpvOpExtInst:
-    return count > 5 && (is_opaque(m, words[2]) || is_opaque(m, words[5]));
+    return count > 5 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[5]));
   default: /* decided by the result or the first operand */
-    return count > 3 && (is_opaque(m, words[2]) || is_opaque(m, words[3]));
+    return count > 3 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[3]));
   }
 }
 

@@ -8,23 +8,6 @@
 
 #include "vyre/dot.h"
 
-typedef enum op_form {
-  OP_PLAIN,   /* operands of one type, in the family of `read` if set; the result by the op's rule */
-  OP_CONVERT, /* reads the operand as `read`, writes `write`, then casts the result */
-  OP_BITCAST,
-  OP_SCALE,  /* a vector or matrix times a scalar */
-  OP_REDUCE, /* a bool from a bool vector: any or all */
-  OP_DOT,
-  OP_INT_DOT, /* with an accumulator if there are three operands */
-  OP_PAIR,    /* a struct of two results */
-  OP_FIELD,   /* bit fields */
-  OP_MATVEC,
-  OP_VECMAT,
-  OP_MATMAT,
-  OP_TRANSPOSE,
-  OP_OUTER,
-} op_form;
-
 enum { KINDS_ANY = 0, KINDS_EITHER = 0, KINDS_INT = VYRE_U32, KINDS_FLOAT = VYRE_F32, KINDS_BOOL = VYRE_BOOL };
 
 const operation import_operations[IMPORT_OPERATIONS] = {
@@ -109,10 +92,14 @@ import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uin
   vyre_row operands[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
   for (uint32_t k = 0; k < count; k++) {
     vyre_type given = rows[k] ? import_row_type(m, rows[k]) : 0;
+    bool counts = k == 1 && (op == VYRE_OP_shl || op == VYRE_OP_ushr || op == VYRE_OP_sshr);
+    if (given == work && !counts) {
+      operands[k].id = rows[k];
+      continue;
+    }
     bool fits = given == work || (vyre_kind_is_int(VYRE_TYPE_KIND(given)) && vyre_kind_is_int(VYRE_TYPE_KIND(work)));
     if (!fits && !failed(m))
       import_fail(m, "the type of operand %u is not valid for this instruction", k);
-    bool counts = k == 1 && (op == VYRE_OP_shl || op == VYRE_OP_ushr || op == VYRE_OP_sshr);
     uint32_t operand = counts ? import_bit_count(m, rows[k], (vyre_kind)((uint32_t)VYRE_TYPE_KIND(work) | 1u)) : rows[k];
     operands[k].id = import_cast(m, operand, work);
     if (!operands[k].id || failed(m))
@@ -331,46 +318,17 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
 
 /* ---- translation by form ---- */
 
-/* Returns whether `read` of the table permits an operand of the kind. */
-static bool
-may_read(const operation *o, vyre_kind kind)
+bool
+import_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
-  static const uint8_t classes[] = {[VYRE_BOOL] = VYRE_CLASS_BOOL, [VYRE_U32] = VYRE_CLASS_INT, [VYRE_F32] = VYRE_CLASS_FLOAT};
-  return !o->read || vyre_class_has((vyre_class)classes[o->read], kind);
-}
-
-/* Translates an operation with one or two operands whose type is that of the op and of the result.  Returns 0 in other cases. */
-static inline uint32_t
-plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a, uint32_t b)
-{
-  const vyre_op_info *info = &vyre_op_infos[o->vyre];
-  const vyre_type base = import_row_type(m, a);
-  if (type != (info->rule == VYRE_RULE_BOOL ? VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(base)) : base))
-    return 0;
-  if ((b && import_row_type(m, b) != base) || !vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(base)))
-    return 0;
-  return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
-}
-
-/* Does the same as plain() for operands that are visible in the current region.  Returns false in other cases. */
-static inline bool
-plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
-{
-  const bool two = o->operands == 2;
-  const id_info *const info = &m->ids[id];
-  const uint32_t a = import_row_at_hand(m, args[0]), b = two && a ? import_row_at_hand(m, args[1]) : 0;
-  if (!a || (two && !b) || info->holds != HOLDS_ROW || !may_read(o, VYRE_TYPE_KIND(import_row_type(m, a))))
-    return false;
-  const uint32_t row = plain(m, o, info->t->value, import_row_flags(m, id), a, b);
-  if (row)
-    import_set(m, id, row);
-  return row != 0;
-}
-
-/* Translates all other cases. */
-APART static bool
-operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args)
-{
+  if (count < o->operands)
+    return import_fail(m, "%u operands, but the instruction needs %u", count, o->operands);
+  if (o->form == OP_BITCAST && m->ids[id].holds == HOLDS_ROW) {
+    const uint32_t cast = import_cast(m, import_row(m, args[0]), m->ids[id].t->value);
+    if (cast)
+      import_set(m, id, cast);
+    return (cast && !failed(m)) || import_fail_memory(m);
+  }
   uint32_t flags = import_row_flags(m, id);
   switch ((op_form)o->form) {
   case OP_SCALE:
@@ -400,17 +358,14 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
   vyre_type ta = import_row_type(m, rows[0]);
   switch ((op_form)o->form) {
   case OP_PLAIN:
-    if (!may_read(o, VYRE_TYPE_KIND(ta)))
+    if (!import_may_read(o, VYRE_TYPE_KIND(ta)))
       return import_fail(m, "the type of the result or of an operand is not valid for this instruction");
-    row = plain(m, o, t->value, flags, rows[0], rows[1]);
+    row = import_plain(m, o, t->value, flags, rows[0], rows[1]);
     if (!row)
       row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
     break;
   case OP_CONVERT:
     row = convert(m, o, t->value, id, rows[0]);
-    break;
-  case OP_BITCAST:
-    row = import_cast(m, rows[0], t->value);
     break;
   case OP_REDUCE:
     if (VYRE_TYPE_KIND(ta) != VYRE_BOOL || t->value != VYRE_TYPE(VYRE_BOOL, 1))
@@ -434,12 +389,4 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
     return import_fail_memory(m);
   import_set(m, id, row);
   return !failed(m);
-}
-
-bool
-import_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
-{
-  if (count < o->operands)
-    return import_fail(m, "%u operands, but the instruction needs %u", count, o->operands);
-  return (o->form == OP_PLAIN && plain_at_hand(m, o, id, args)) || operation_of_form(m, o, type_id, id, args);
 }

@@ -39,6 +39,9 @@ import_value(import *m, uint32_t id, spv_value *out)
 uint32_t
 import_row_made(import *m, uint32_t id)
 {
+  id_info *info = &m->ids[id < m->bound ? id : 0];
+  if (info->kind == ID_CONSTANT && info->holds == HOLDS_ROW)
+    return info->epoch == m->epochs[ID_CONSTANT] || import_constant(m, info, id) ? import_visible(m, info->value) : 0;
   spv_value v;
   if (!import_value(m, id, &v))
     return 0;
@@ -244,6 +247,12 @@ follow(import *m, uint32_t type_id, const uint32_t *indices, uint32_t count, uin
 static bool
 extract(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
+  const uint32_t vector = count == 2 ? import_row_at_hand(m, args[0]) : 0;
+  const spv_type *of = vector ? m->ids[args[0]].t : NULL;
+  if (of && of->element == type_id && args[1] < of->count) { /* a component of a vector, the common case */
+    import_set(m, id, vyre_build_lane(&m->b, (vyre_row){vector}, args[1]).id);
+    return !failed(m);
+  }
   spv_value v;
   uint32_t at, reached, lane;
   if (!import_value(m, args[0], &v) || !follow(m, v.type, args + 1, count - 1, &at, &reached, &lane))
@@ -441,18 +450,30 @@ access_lane(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_
   return !failed(m);
 }
 
+static uint32_t
+least_operands(uint32_t op)
+{
+  switch (op) {
+  case SpvOpCompositeConstruct:
+    return 0;
+  case SpvOpSelect:
+  case SpvOpVectorInsertDynamic:
+    return 3;
+  case SpvOpCompositeInsert:
+  case SpvOpVectorShuffle:
+  case SpvOpVectorExtractDynamic:
+    return 2;
+  default:
+    return 1;
+  }
+}
+
 bool
 import_composite(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
-  static const struct {
-    uint32_t op, least;
-  } least[] = {
-      {SpvOpCompositeExtract, 1}, {SpvOpCompositeInsert, 2}, {SpvOpVectorShuffle, 2},        {SpvOpSelect, 3},
-      {SpvOpCopyObject, 1},       {SpvOpCopyLogical, 1},     {SpvOpVectorExtractDynamic, 2}, {SpvOpVectorInsertDynamic, 3},
-  };
-  for (size_t k = 0; k < sizeof(least) / sizeof(*least); k++)
-    if (least[k].op == op && count < least[k].least)
-      return import_fail(m, "%u operands, but the instruction needs at least %u", count, least[k].least);
+  const uint32_t least = least_operands(op);
+  if (count < least)
+    return import_fail(m, "%u operands, but the instruction needs at least %u", count, least);
   const spv_type *t = import_type(m, type_id);
   if (!t)
     return false;
