@@ -19,6 +19,7 @@ typedef struct rules_sweep {
   const uint32_t *tables[2]; /* the built-in table and the user's, which may be NULL */
   uint32_t *used;            /* uses of each built-in rule */
   uint32_t users;            /* uses of the rules of the user's file */
+  uint32_t hits;             /* uses of all rules */
   uint64_t rewritten, replaced;
   bool changed, lost; /* lost: memory ran out */
 } rules_sweep;
