@@ -40,9 +40,8 @@ solve_join(solution *s, uint32_t index, bool only_front)
   s->steps += join->count;
   for (uint32_t i = 0; i < join->count; i++) {
     const vyre_part *part = &v->parts[join->first + i];
-    const bool is_front = (vyre_op_flags_of(v, part->edge) & VYRE_OP_REGIONS) != 0;
-    if (!is_front && (only_front || !s->taken[part->edge]))
-      continue;
+    if ((only_front || !s->taken[part->edge]) && (vyre_op_flags_of(v, part->edge) & VYRE_OP_REGIONS) == 0)
+      continue; /* neither taken nor from before the loop */
     const uint32_t brought = solve_state(s, part->version);
     if (brought && value && brought != value)
       return s->rows + index;
@@ -105,12 +104,10 @@ visit_region(solution *s, uint32_t region)
   for (uint32_t row = v->first[region]; row && goes_on; row = v->next[row]) {
     const uint32_t flags = vyre_op_flags_of(v, row);
     s->steps++;
-    if ((flags & VYRE_OP_REGIONS) != 0)
-      goes_on = visit_construct(s, row);
-    else if ((flags & VYRE_OP_ENDS) != 0)
-      goes_on = visit_jump(s, row);
-    else
+    if ((flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) == 0)
       s->value[row] = solve_row(s, row);
+    else
+      goes_on = (flags & VYRE_OP_REGIONS) != 0 ? visit_construct(s, row) : visit_jump(s, row);
   }
   s->taken[region] |= goes_on ? TAKEN : 0;
 }
