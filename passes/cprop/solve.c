@@ -2,10 +2,11 @@
  * or is a literal, or is another row's value, or is the row's own.
  *
  * One walk in program order enters the regions that control can enter.  The walk is optimistic: it assumes that a loop leaves
- * the values that enter it unchanged.  If another value comes around, the loop is walked again.  The value of a loop header's
- * join changes at most a few times, which bounds the walks of a loop for each walk of the loop around it.  In a deep nest this
- * is too often: after MOST_STEPS for each row and part the walk restarts.  It then treats every value carried around a loop as
- * unknown, and walks each loop once.
+ * the values that enter it unchanged.  If another value comes around, the loop is walked again.  A value that varied in a loop is
+ * not assumed to be unchanged when the loop around it is walked again.  The value of a loop header's join changes at most a few
+ * times, which bounds the walks of a loop for each walk of the loop around it.  In a deep nest this may be too often: after
+ * MOST_STEPS for each row and part the walk restarts.  It then treats every value carried around a loop as unknown, and walks each
+ * loop once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "branch.h"
@@ -56,7 +57,7 @@ join_states(solution *s, uint32_t row, bool only_front)
   for (uint32_t i = s->joins[row]; i && i < s->v->join_count && s->v->joins[i].row == row; i++) {
     if (only_front && s->cautious)
       s->changes[i] = MOST_CHANGES;
-    const bool varies = only_front && s->changes[i] == MOST_CHANGES;
+    const bool varies = only_front && (s->changes[i] == MOST_CHANGES || s->value[s->rows + i] == s->rows + i);
     s->value[s->rows + i] = varies ? s->rows + i : solve_join(s, i, only_front);
   }
 }
