@@ -16,9 +16,9 @@ pin(rules_sweep *s, uint32_t row)
   if (op == VYRE_OP_null || op == VYRE_OP_spec)
     return;
   if (!s->pinned)
-    s->pinned = s->host->alloc(s->ctx, s->rows / 8 + 1);
+    s->pinned = s->host->alloc(s->ctx, sizeof(bool) * s->rows);
   if (s->pinned)
-    s->pinned[row / 8] |= (uint8_t)(1u << row % 8);
+    s->pinned[row] = true;
   else
     s->lost = true;
 }
