@@ -372,16 +372,24 @@ may_move(motion *m, uint32_t row, uint32_t loop)
 
 /* ---- registers ----------------------------------------------------------------------------------------------------------- */
 
-/* Returns the number of lanes of the row.  Returns 0 if `counted` has the row or it does not occupy vector registers. */
+/* Returns the number of lanes of the row, or 0 if the row does not occupy vector registers. */
 static uint32_t
-count_lanes(const motion *m, uint32_t row, uint32_t *counted)
+lanes_of(const motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
   const uint32_t type = VYRE_ROW_TYPE(v->op[row]);
+  const bool is_vector = !m->uniform[row] && vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) && vyre_op_of(v, row) != VYRE_OP_var;
+  return is_vector ? VYRE_TYPE_LANES(type) : 0;
+}
+
+/* Returns the number of lanes of a row that `counted` does not have so far. */
+static uint32_t
+count_lanes(const motion *m, uint32_t row, uint32_t *counted)
+{
   if (counted[row] == m->counts)
     return 0;
   counted[row] = m->counts;
-  return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) && vyre_op_of(v, row) != VYRE_OP_var ? VYRE_TYPE_LANES(type) : 0;
+  return lanes_of(m, row);
 }
 
 /* The number of lanes from before a loop that rows in it use, if no candidate leaves the loop, and if all do. */
@@ -447,6 +455,11 @@ keep_all_but(motion *m, uint32_t leaving, uint32_t loop, bool uniform)
 static void
 limit_alive(motion *m, uint32_t leaving, uint32_t loop)
 {
+  uint32_t more = 0; /* lanes that hoisting may add */
+  for (uint32_t i = 0; i < leaving; i++)
+    more += lanes_of(m, m->leaving[i]);
+  if (more == 0)
+    return;
   const alive lanes = count_alive(m, loop);
   if (lanes.after <= MOST_ALIVE || lanes.after <= lanes.before)
     return;
