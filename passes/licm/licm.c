@@ -414,12 +414,15 @@ static alive
 count_alive(motion *m, uint32_t loop)
 {
   const vyre_view *v = m->v;
+  const uint32_t last = m->last[loop], outside = v->loop[loop];
   alive sum = {0, 0};
   m->counts++;
-  for (uint32_t row = loop + 1; row <= m->last[loop]; row++) { /* nothing has left this loop so far */
+  for (uint32_t row = loop + 1; row <= last; row++) { /* nothing has left this loop so far */
     const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
-    const bool stays = m->loop[row] != v->loop[loop];
-    for (uint32_t i = 0; i < 3 && vyre_op_of(v, row) != VYRE_OP_at; i++) {
+    const bool stays = m->loop[row] != outside;
+    if (vyre_op_of(v, row) == VYRE_OP_at)
+      continue;
+    for (uint32_t i = 0; i < 3; i++) {
       uint32_t operand = operands[i];
       for (; vyre_op_of(v, operand) == VYRE_OP_at; operand = v->a[operand])
         add_use(m, loop, v->b[operand], stays, &sum);
