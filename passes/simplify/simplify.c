@@ -111,23 +111,17 @@ find_row_of_lanes(const simplifier *k, uint32_t row, uint32_t op)
   return op == VYRE_OP_lane && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 ? lanes_scalar(v, v->a[row], v->imm[row]) : 0;
 }
 
-/* Returns form_chances without an order of commuting operands, except that a literal becomes the right one.  Classes are equal in
- * either order, and AMD's compiler generates other code after an exchange, which is worse as often as better. */
-static uint32_t
-chances_of(const vyre_view *v, uint32_t op)
-{
-  const uint32_t chances = form_chances(v, op);
-  return chances & FORM_COMMUTES ? FORM_MIRRORS : chances;
-}
-
+/* Computes the traits of an op.  A literal becomes the right one of commuting operands, and other operands have no order.  Classes
+ * are equal in either order.  AMD's compiler generates other code after an exchange, which is worse as often as better. */
 static uint32_t
 find_traits(const simplifier *k, uint32_t op)
 {
   const vyre_op_info *info = vyre_op_info_of(k->v, op);
+  const uint32_t chances = form_chances(k->v, op);
   const bool copies = op == VYRE_OP_select || op == VYRE_OP_part || op == VYRE_OP_join || op == VYRE_OP_insert ||
                       op == VYRE_OP_shuffle || op == VYRE_OP_lane;
   const bool has_rules = rules_has_root(k->s.tables[0], op) || (k->s.tables[1] && rules_has_root(k->s.tables[1], op));
-  return OP_IS_KNOWN | chances_of(k->v, op) | (info->flags & VYRE_OP_PURE ? OP_PURE : 0) |
+  return OP_IS_KNOWN | (chances & FORM_COMMUTES ? FORM_MIRRORS : chances) | (info->flags & VYRE_OP_PURE ? OP_PURE : 0) |
          (info->fold == VYRE_FOLD_EXACT || op == VYRE_OP_part ? OP_FOLDS : 0) | (copies ? OP_COPIES : 0) |
          (has_rules ? OP_HAS_RULES : 0) | (info->flags & VYRE_OP_TAKES_IMM ? OP_TAKES_IMM : 0);
 }
