@@ -57,25 +57,25 @@ bool
 vyre_path_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits)
 {
   const vyre_view *v = vyre_module_view(module);
+  const uint32_t buffer = vyre_buffer_of(v, path);
+  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
+  if ((space != VYRE_SPACE_PRIVATE && space != VYRE_SPACE_CONSTANT) || (v->imm_hi[buffer] & VYRE_ACCESS_UNSET))
+    return false;
   const vyre_type_id type = vyre_path_type(module, (vyre_row){path});
-  uint64_t at = 0;
-  uint32_t count = 0, root = path;
-  bool literal = true;
   if (type >= 256 || !vyre_kind_is_scalar(VYRE_TYPE_KIND((vyre_type)type)))
     return false;
-  for (; VYRE_ROW_OP(v->op[root]) == VYRE_OP_at; root = v->a[root]) {
-    literal &= (VYRE_ROW_FLAGS(v->op[root]) & VYRE_ROW_IMM) != 0;
-    if (literal)
-      at += words_before(module, vyre_path_type(module, (vyre_row){v->a[root]}), v->imm[root]);
-  }
-  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[root]);
-  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){root});
-  if ((space != VYRE_SPACE_PRIVATE && space != VYRE_SPACE_CONSTANT) || (v->imm_hi[root] & VYRE_ACCESS_UNSET))
-    return false;
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){buffer});
+  uint64_t at = 0;
+  uint32_t count = 0;
   *out_bits = 0;
   if (!info || info->initializer == UINT32_MAX)
     return true;
-  if (!literal || !vyre_path_in_bounds(module, path))
+  for (uint32_t step = path; step != buffer; step = v->a[step]) {
+    if ((VYRE_ROW_FLAGS(v->op[step]) & VYRE_ROW_IMM) == 0)
+      return false;
+    at += words_before(module, vyre_path_type(module, (vyre_row){v->a[step]}), v->imm[step]);
+  }
+  if (!vyre_path_in_bounds(module, path))
     return false;
   const uint32_t *words = vyre_module_initializer(module, info->initializer, &count);
   *out_bits = scalar_at(words, count, at, (vyre_type)type);

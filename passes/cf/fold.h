@@ -14,13 +14,25 @@ fold_may_be_literal(const vyre_view *v, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
 }
 
-/* Returns whether folding may succeed.  A cheap test, because most rows cannot be folded. */
+/* Returns whether an operand shows that a join is not a splat: it differs from the literal a, or is a join that was not folded. */
+static inline bool
+fold_is_mixed(const vyre_view *v, uint32_t a, uint32_t operand)
+{
+  if (vyre_op_of(v, operand) == VYRE_OP_join)
+    return vyre_row_is_pure(v, operand);
+  return vyre_row_is_const(v, a) && vyre_row_is_const(v, operand) && vyre_row_imm(v, a) != vyre_row_imm(v, operand);
+}
+
+/* Returns whether folding may succeed, if operands were folded before the row.  A cheap test, because most rows cannot be folded.
+ */
 static inline bool
 fold_may_be_known(const vyre_view *v, uint32_t row)
 {
-  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  const uint32_t op = VYRE_ROW_OP(v->op[row]), a = v->a[row];
   if (op == VYRE_OP_part)
     return true;
+  if (op == VYRE_OP_join && (fold_is_mixed(v, a, a) || fold_is_mixed(v, a, v->b[row]) || fold_is_mixed(v, a, v->c[row])))
+    return false;
   return vyre_op_info_of(v, op)->fold == VYRE_FOLD_EXACT && fold_may_be_literal(v, v->a[row]) &&
          (op == VYRE_OP_select || (fold_may_be_literal(v, v->b[row]) && fold_may_be_literal(v, v->c[row])));
 }

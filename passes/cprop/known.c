@@ -333,10 +333,11 @@ static uint32_t
 next_of_interest(const walk *w, uint32_t row, uint32_t end)
 {
   const uint32_t *op = w->v->op, *a = w->v->a, *b = w->v->b, *c = w->v->c, *known = w->literal_of;
+  const bool any = w->literals.count > 1 || w->facts.count > 1;
   for (; row < end; row++) {
     const vyre_op_info *info = vyre_op_info_of(w->v, VYRE_ROW_OP(op[row]));
-    if ((known[a[row]] | known[b[row]] | known[c[row]] | info->compares) != 0 ||
-        (info->flags & (VYRE_OP_REGION | VYRE_OP_ENDS)) != 0)
+    if ((info->flags & (VYRE_OP_REGION | VYRE_OP_ENDS)) != 0 ||
+        (any && (known[a[row]] | known[b[row]] | known[c[row]] | info->compares) != 0))
       break;
   }
   return row;

@@ -126,23 +126,6 @@ get_value(solution *s, uint32_t row)
   return value < s->rows && vyre_op_of(s->v, value) == VYRE_OP_var ? row : value;
 }
 
-/* Returns whether a row of the op may copy another row although its operands are only known as themselves. */
-static bool
-is_special(uint32_t op)
-{
-  switch (op) {
-  case VYRE_OP_part:
-  case VYRE_OP_select:
-  case VYRE_OP_lane:
-  case VYRE_OP_join:
-  case VYRE_OP_insert:
-  case VYRE_OP_shuffle:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /* Returns whether the row may fold although each operand is its own value: the operands are equal, or a literal decides alone. */
 static bool
 folds_alone(const vyre_view *v, uint32_t row)
@@ -155,23 +138,33 @@ uint32_t
 solve_row(solution *s, uint32_t row)
 {
   const vyre_view *v = s->v;
-  const uint32_t op = vyre_op_of(v, row), a = v->a[row], b = v->b[row], c = v->c[row];
-  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
-  if (op == VYRE_OP_const)
-    return solve_splat(s, type, vyre_row_imm(v, row));
-  if (op == VYRE_OP_var)
-    return vyre_var_is_zero(v, row) ? solve_splat(s, type, 0) : row;
-  if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
-    return row;
-  if (op == VYRE_OP_get)
-    return get_value(s, row);
-  if (op == VYRE_OP_load)
-    return load_value(s, row);
-  if (is_special(op)) {
-    const uint32_t same = copied_row(s, row);
-    if (same)
-      return s->value[same];
+  const uint32_t *value = s->value, word = v->op[row], a = v->a[row], b = v->b[row], c = v->c[row];
+  const bool is_plain = (VYRE_ROW_FLAGS(word) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0;
+  uint32_t same = 0;
+  switch (VYRE_ROW_OP(word)) {
+  case VYRE_OP_const:
+    return solve_splat(s, VYRE_ROW_TYPE(word), vyre_row_imm(v, row));
+  case VYRE_OP_var:
+    return vyre_var_is_zero(v, row) ? solve_splat(s, VYRE_ROW_TYPE(word), 0) : row;
+  case VYRE_OP_get:
+    return is_plain ? get_value(s, row) : row;
+  case VYRE_OP_load:
+    return is_plain ? load_value(s, row) : row;
+  case VYRE_OP_part:
+  case VYRE_OP_select:
+  case VYRE_OP_lane:
+  case VYRE_OP_join:
+  case VYRE_OP_insert:
+  case VYRE_OP_shuffle: /* may copy another row although the operands are only known as themselves */
+    same = is_plain ? copied_row(s, row) : 0;
+    break;
+  default:
+    break;
   }
-  const bool differs = s->value[a] != a || (b && s->value[b] != b) || (c && s->value[c] != c);
-  return vyre_op_info_of(v, op)->fold == VYRE_FOLD_EXACT && (differs || folds_alone(v, row)) ? fold_value(s, row) : row;
+  if (same)
+    return value[same];
+  const bool differs = ((value[a] ^ a) | (value[b] ^ b) | (value[c] ^ c)) != 0;
+  if (!is_plain || vyre_op_info_of(v, VYRE_ROW_OP(word))->fold != VYRE_FOLD_EXACT || !(differs || folds_alone(v, row)))
+    return row;
+  return fold_value(s, row);
 }

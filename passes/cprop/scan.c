@@ -55,10 +55,13 @@ visit_program(solution *s, uint32_t program, bool *programs, uint32_t *rows, uin
 {
   const vyre_view *v = s->v;
   uint32_t *value = s->value;
-  for (uint32_t row = program, end = vyre_program_end(v, program); row < end && !programs[program]; row++) {
+  for (uint32_t row = program, end = vyre_program_end(v, program); row < end; row++) {
     const uint32_t op = vyre_op_of(v, row), a = v->a[row], b = v->b[row], c = v->c[row];
-    programs[program] = is_literal_branch(v, row, op);
     value[row] = row;
+    if (is_literal_branch(v, row, op)) {
+      programs[program] = true;
+      return;
+    }
     if (op == VYRE_OP_var) {
       value[row] = solve_row(s, row);
     } else if (op == VYRE_OP_set) {
@@ -117,7 +120,8 @@ scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *programs, bool *out)
   memset(s.taken, 1, s.rows); /* all edges are reachable */
   uint32_t count = 0;
   for (uint32_t program = s.v->first[0]; program; program = s.v->next[program])
-    visit_program(&s, program, programs, rows, &count);
+    if (!programs[program])
+      visit_program(&s, program, programs, rows, &count);
   for (uint32_t visit = 0; !s.out_of_memory && update_joins(&s, visit == MOST_VISITS ? programs : NULL) && visit < MOST_VISITS;
        visit++)
     visit_again(&s, rows, &count);

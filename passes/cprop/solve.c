@@ -2,10 +2,11 @@
  * or is a literal, or is another row's value, or is the row's own.
  *
  * One walk in program order enters the regions that control can enter.  The walk is optimistic: it assumes that a loop leaves
- * the values that enter it unchanged.  If another value comes around, the loop is walked again.  The value of a loop header's
- * join changes at most a few times, which bounds the walks of a loop for each walk of the loop around it.  In a deep nest this
- * is too often: after MOST_STEPS for each row and part the walk restarts.  It then treats every value carried around a loop as
- * unknown, and walks each loop once.
+ * the values that enter it unchanged.  If another value comes around, the loop is walked again.  A value that varied in a loop is
+ * not assumed to be unchanged when the loop around it is walked again.  The value of a loop header's join changes at most a few
+ * times, which bounds the walks of a loop for each walk of the loop around it.  In a deep nest this may be too often: after
+ * MOST_STEPS for each row and part the walk restarts.  It then treats every value carried around a loop as unknown, and walks each
+ * loop once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "branch.h"
@@ -40,9 +41,8 @@ solve_join(solution *s, uint32_t index, bool only_front)
   s->steps += join->count;
   for (uint32_t i = 0; i < join->count; i++) {
     const vyre_part *part = &v->parts[join->first + i];
-    const bool is_front = (vyre_op_flags_of(v, part->edge) & VYRE_OP_REGIONS) != 0;
-    if (!is_front && (only_front || !s->taken[part->edge]))
-      continue;
+    if ((only_front || !s->taken[part->edge]) && (vyre_op_flags_of(v, part->edge) & VYRE_OP_REGIONS) == 0)
+      continue; /* neither taken nor from before the loop */
     const uint32_t brought = solve_state(s, part->version);
     if (brought && value && brought != value)
       return s->rows + index;
@@ -57,7 +57,7 @@ join_states(solution *s, uint32_t row, bool only_front)
   for (uint32_t i = s->joins[row]; i && i < s->v->join_count && s->v->joins[i].row == row; i++) {
     if (only_front && s->cautious)
       s->changes[i] = MOST_CHANGES;
-    const bool varies = only_front && s->changes[i] == MOST_CHANGES;
+    const bool varies = only_front && (s->changes[i] == MOST_CHANGES || s->value[s->rows + i] == s->rows + i);
     s->value[s->rows + i] = varies ? s->rows + i : solve_join(s, i, only_front);
   }
 }
@@ -105,12 +105,10 @@ visit_region(solution *s, uint32_t region)
   for (uint32_t row = v->first[region]; row && goes_on; row = v->next[row]) {
     const uint32_t flags = vyre_op_flags_of(v, row);
     s->steps++;
-    if ((flags & VYRE_OP_REGIONS) != 0)
-      goes_on = visit_construct(s, row);
-    else if ((flags & VYRE_OP_ENDS) != 0)
-      goes_on = visit_jump(s, row);
-    else
+    if ((flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) == 0)
       s->value[row] = solve_row(s, row);
+    else
+      goes_on = (flags & VYRE_OP_REGIONS) != 0 ? visit_construct(s, row) : visit_jump(s, row);
   }
   s->taken[region] |= goes_on ? TAKEN : 0;
 }

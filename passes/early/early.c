@@ -102,7 +102,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_view *v = m.v;
   uint64_t moved = 0;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t buffer = VYRE_ROW_OP(v->op[row]) == VYRE_OP_load ? vyre_buffer_of(v, v->a[row]) : 0;
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_load)
+      continue;
+    const uint32_t buffer = vyre_buffer_of(v, v->a[row]);
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
     if (VYRE_ROW_OP(v->op[buffer]) != VYRE_OP_buffer || (space != VYRE_SPACE_PUSH && space != VYRE_SPACE_UNIFORM))
       continue;

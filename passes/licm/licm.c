@@ -34,6 +34,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../state/written.h"
 
+#include <string.h>
+
 /* Flags of a row, relative to the innermost loop around it. */
 enum {
   SURE = 1, /* the row runs whenever the loop is reached; for a region, its start runs, and no visited jump ends it */
@@ -49,20 +51,21 @@ typedef struct motion {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *loop;    /* by row, the innermost loop around it, with hoists applied */
-  uint8_t *flags;    /* by row, SURE and ARM */
-  uint32_t *used;    /* by buffer, the first access that surely runs before the row that find_flags visits, 0 if there is none */
-  uint32_t *since;   /* by load, an access to its buffer, or a loop with one, that surely runs before it, 0 if there is none */
-  written written;   /* the memory that the module writes */
-  uint32_t *sure;    /* by buffer, the last surveyed loop in which an access surely runs */
-  uint32_t surveyed; /* the last loop that is_bound surveyed */
-  bool *uniform;     /* by row, whether all invocations of a subgroup have one value */
-  uint32_t *counted; /* by row, the number of the last count_alive that counted it */
-  uint32_t counts;   /* calls of count_alive so far */
-  uint32_t *leaving; /* candidates of the current loop, in program order */
-  bool relaxed;      /* whether the current loop's program is relaxed */
-  uint32_t branch;   /* the latency of a branch */
-  uint32_t sum;      /* the issue cost of a 32-bit addition */
+  uint32_t *loop;       /* by row, the innermost loop around it, with hoists applied */
+  uint8_t *flags;       /* by row, SURE and ARM */
+  uint32_t *used;       /* by buffer, the first access that surely runs before the row that find_flags visits, 0 if there is none */
+  uint32_t *since;      /* by load, an access to its buffer, or a loop with one, that surely runs before it, 0 if there is none */
+  written written;      /* the memory that the module writes */
+  uint32_t *sure;       /* by buffer, the last surveyed loop in which an access surely runs */
+  uint32_t surveyed;    /* the last loop that is_bound surveyed */
+  uint32_t *last;       /* by loop, its last row at any depth, before rows moved */
+  bool *uniform;        /* by row, whether all invocations of a subgroup have one value */
+  uint32_t *counted[2]; /* by row, the last count_alive that counted it in `before` and in `after` */
+  uint32_t counts;      /* calls of count_alive so far */
+  uint32_t *leaving;    /* candidates of the current loop, in program order */
+  bool relaxed;         /* whether the current loop's program is relaxed */
+  uint32_t branch;      /* the latency of a branch */
+  uint32_t sum;         /* the issue cost of a 32-bit addition */
   uint64_t moved;
 } motion;
 
@@ -226,17 +229,17 @@ is_bound(motion *m, uint32_t load, uint32_t loop)
 
 /* Returns whether all invocations of a subgroup have one value of the row.  GPUs keep such values in other registers. */
 static bool
-is_uniform(const motion *m, uint32_t row)
+is_uniform(const motion *m, uint32_t row, uint32_t op, const vyre_op_info *info)
 {
   const vyre_view *v = m->v;
-  const uint32_t op = vyre_op_of(v, row),
-                 space = VYRE_BUFFER_SPACE(v->imm_hi[op == VYRE_OP_load ? vyre_buffer_of(v, v->a[row]) : 0]);
-  const vyre_op_info *info = vyre_op_info_of(v, op);
   if (op == VYRE_OP_buffer || op == VYRE_OP_const || op == VYRE_OP_spec || op == VYRE_OP_wid || op == VYRE_OP_groups)
     return true;
-  if ((info->flags & VYRE_OP_PURE) == 0 && (op != VYRE_OP_load || (space != VYRE_SPACE_PUSH && space != VYRE_SPACE_UNIFORM)))
-    return false;
-  return info->operands > 0 && m->uniform[v->a[row]] && m->uniform[v->b[row]] && m->uniform[v->c[row]];
+  if (op == VYRE_OP_load) {
+    const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(v, v->a[row])]);
+    return (space == VYRE_SPACE_PUSH || space == VYRE_SPACE_UNIFORM) && m->uniform[v->a[row]];
+  }
+  return (info->flags & VYRE_OP_PURE) != 0 && info->operands > 0 && m->uniform[v->a[row]] && m->uniform[v->b[row]] &&
+         m->uniform[v->c[row]];
 }
 
 /* Computes the flags and records of all rows, in one sweep in program order. */
@@ -245,11 +248,13 @@ find_flags(motion *m)
 {
   const vyre_view *v = m->v;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t op = vyre_op_of(v, row), flags = vyre_op_info_of(v, op)->flags;
-    m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
-    m->uniform[row] = is_uniform(m, row);
-    written_add(&m->written, row);
-    if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
+    const uint32_t op = vyre_op_of(v, row);
+    const vyre_op_info *info = vyre_op_info_of(v, op);
+    m->flags[row] = info->flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
+    m->uniform[row] = is_uniform(m, row, op, info);
+    if (info->flags & VYRE_OP_WRITES)
+      written_add(&m->written, row);
+    if ((info->flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
       note_jump(m, row);
     else if (op == VYRE_OP_load || op == VYRE_OP_copy)
       note_access(m, row);
@@ -367,48 +372,64 @@ may_move(motion *m, uint32_t row, uint32_t loop)
 
 /* ---- registers ----------------------------------------------------------------------------------------------------------- */
 
-/* Returns the number of lanes of the row.  Returns 0 if the row is already counted or does not occupy vector registers. */
+/* Returns the number of lanes of the row, or 0 if the row does not occupy vector registers. */
 static uint32_t
-count_lanes(motion *m, uint32_t row)
+lanes_of(const motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
   const uint32_t type = VYRE_ROW_TYPE(v->op[row]);
-  if (m->uniform[row] || m->counted[row] == m->counts)
-    return 0;
-  m->counted[row] = m->counts;
-  return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) && vyre_op_of(v, row) != VYRE_OP_var ? VYRE_TYPE_LANES(type) : 0;
+  const bool is_vector = !m->uniform[row] && vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) && vyre_op_of(v, row) != VYRE_OP_var;
+  return is_vector ? VYRE_TYPE_LANES(type) : 0;
 }
 
-/* Returns the number of lanes from before the loop that the rows which stay in the loop use.  The indices of a path count where the
- * path is used, because the rows of the path may be anywhere before the use. */
+/* Returns the number of lanes of a row that `counted` does not have so far. */
 static uint32_t
+count_lanes(const motion *m, uint32_t row, uint32_t *counted)
+{
+  if (counted[row] == m->counts)
+    return 0;
+  counted[row] = m->counts;
+  return lanes_of(m, row);
+}
+
+/* The number of lanes from before a loop that rows in it use, if no candidate leaves the loop, and if all do. */
+typedef struct alive {
+  uint32_t before, after;
+} alive;
+
+static void
+add_use(const motion *m, uint32_t loop, uint32_t operand, bool stays, alive *sum)
+{
+  if (m->uniform[operand])
+    return;
+  if (operand < loop)
+    sum->before += count_lanes(m, operand, m->counted[0]);
+  if (stays && (operand < loop || m->loop[operand] == m->v->loop[loop]))
+    sum->after += count_lanes(m, operand, m->counted[1]);
+}
+
+/* Counts the lanes that are alive in the loop.  The indices of a path count where the path is used, because the rows of the path
+ * may be anywhere before the use. */
+static alive
 count_alive(motion *m, uint32_t loop)
 {
   const vyre_view *v = m->v;
-  uint32_t lanes = 0;
+  const uint32_t last = m->last[loop], outside = v->loop[loop];
+  alive sum = {0, 0};
   m->counts++;
-  for (uint32_t row = vyre_body_first(v, loop); row; row = vyre_body_next(v, loop, row)) {
-    if (m->loop[row] == v->loop[loop])
-      continue;
-    m->counted[row] = m->counts; /* defined in the loop, so it never counts */
+  for (uint32_t row = loop + 1; row <= last; row++) { /* nothing has left this loop so far */
+    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+    const bool stays = m->loop[row] != outside;
     if (vyre_op_of(v, row) == VYRE_OP_at)
       continue;
-    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
     for (uint32_t i = 0; i < 3; i++) {
       uint32_t operand = operands[i];
       for (; vyre_op_of(v, operand) == VYRE_OP_at; operand = v->a[operand])
-        lanes += count_lanes(m, v->b[operand]);
-      lanes += count_lanes(m, operand);
+        add_use(m, loop, v->b[operand], stays, &sum);
+      add_use(m, loop, operand, stays, &sum);
     }
   }
-  return lanes;
-}
-
-static void
-set_loops(const motion *m, uint32_t leaving, uint32_t loop)
-{
-  for (uint32_t i = 0; i < leaving; i++)
-    m->loop[m->leaving[i]] = loop;
+  return sum;
 }
 
 /* Returns to the loop all candidates but costly rows, or all but uniform ones, and the operands of these.  In an unrolled loop,
@@ -419,7 +440,8 @@ keep_all_but(motion *m, uint32_t leaving, uint32_t loop, bool uniform)
   const vyre_view *v = m->v;
   const uint32_t outside = v->loop[loop];
   const bool unrolled = (v->imm[loop] & VYRE_HINT_UNROLL) != 0;
-  set_loops(m, leaving, loop);
+  for (uint32_t i = 0; i < leaving; i++)
+    m->loop[m->leaving[i]] = loop;
   for (uint32_t i = leaving; i-- > 0;) {
     const uint32_t row = m->leaving[i];
     if (uniform ? m->uniform[row] : unrolled ? (m->flags[row] & ARM) && vyre_op_of(v, row) != VYRE_OP_at : is_costly(m, row))
@@ -436,18 +458,17 @@ keep_all_but(motion *m, uint32_t leaving, uint32_t loop, bool uniform)
 static void
 limit_alive(motion *m, uint32_t leaving, uint32_t loop)
 {
-  const uint32_t after = count_alive(m, loop), outside = m->v->loop[loop];
-  if (after <= MOST_ALIVE)
+  uint32_t more = 0; /* lanes that hoisting may add */
+  for (uint32_t i = 0; i < leaving; i++)
+    more += lanes_of(m, m->leaving[i]);
+  if (more == 0)
     return;
-  set_loops(m, leaving, loop);
-  const uint32_t before = count_alive(m, loop);
-  if (after <= before) {
-    set_loops(m, leaving, outside);
+  const alive lanes = count_alive(m, loop);
+  if (lanes.after <= MOST_ALIVE || lanes.after <= lanes.before)
     return;
-  }
   keep_all_but(m, leaving, loop, false);
-  const uint32_t costly = count_alive(m, loop);
-  if (costly > MOST_COSTLY && costly > before)
+  const uint32_t costly = count_alive(m, loop).after;
+  if (costly > MOST_COSTLY && costly > lanes.before)
     keep_all_but(m, leaving, loop, true);
 }
 
@@ -492,15 +513,19 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   m.since = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.sure = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.uniform = host->alloc(ctx, v->rows * sizeof(bool));
-  m.counted = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  m.last = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  m.counted[0] = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  m.counted[1] = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.leaving = host->alloc(ctx, v->rows * sizeof(uint32_t));
-  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.uniform || !m.counted || !m.leaving ||
-      !written_make(&m.written, ctx, module))
+  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.uniform || !m.last || !m.counted[0] || !m.counted[1] ||
+      !m.leaving || !written_make(&m.written, ctx, module))
     return host->out_of_memory(ctx);
-  for (uint32_t row = 0; row < v->rows; row++)
-    m.loop[row] = v->loop[row];
+  memcpy(m.loop, v->loop, v->rows * sizeof(uint32_t));
   m.uniform[0] = true; /* an absent operand */
   find_flags(&m);
+  for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop))
+    for (m.last[loop] = loop; v->last[m.last[loop]];)
+      m.last[loop] = v->last[m.last[loop]];
   for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop))
     hoist_from(&m, loop);
   host->count(ctx, "rows moved", m.moved);

@@ -115,6 +115,13 @@ rules_are_same(rules_scope scope, uint32_t x, uint32_t y)
   return x == y || (scope.klass && scope.klass[x] == scope.klass[y]);
 }
 
+/* Returns whether a rule begins with the op. */
+static inline bool
+rules_has_root(const uint32_t *table, uint32_t op)
+{
+  return table[table[RULES_TABLE_ROOTS] + op] != 0;
+}
+
 /* Three sets of candidates, of `words` words each: only candidates in all three may match the row.  0 words if no rule begins
  * with its op. */
 typedef struct rules_sets {

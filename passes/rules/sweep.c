@@ -16,9 +16,9 @@ pin(rules_sweep *s, uint32_t row)
   if (op == VYRE_OP_null || op == VYRE_OP_spec)
     return;
   if (!s->pinned)
-    s->pinned = s->host->alloc(s->ctx, s->rows / 8 + 1);
+    s->pinned = s->host->alloc(s->ctx, sizeof(bool) * s->rows);
   if (s->pinned)
-    s->pinned[row / 8] |= (uint8_t)(1u << row % 8);
+    s->pinned[row] = true;
   else
     s->lost = true;
 }
@@ -156,6 +156,7 @@ rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vy
     uint32_t candidate = 0;
     while (rules_find(s->tables[t], v, row, s->scope, candidate, &m)) {
       if (apply(s, user, s->tables[t], &m, out_status)) {
+        s->hits++;
         if (t == 0)
           s->used[m.rule]++;
         else
@@ -226,7 +227,8 @@ rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t coun
 {
   s->host->count(s->ctx, "rows rewritten", s->rewritten);
   s->host->count(s->ctx, "operands replaced", s->replaced);
-  rules_report_uses(s->ctx, s->users, s->used, names, count);
+  if (s->hits)
+    rules_report_uses(s->ctx, s->users, s->used, names, count);
 }
 
 void

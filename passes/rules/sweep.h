@@ -14,11 +14,12 @@ typedef struct rules_sweep {
   const vyre_view *v;
   uint32_t rows;             /* at the start of the sweep */
   uint32_t *forward;         /* by row, its replacement; NULL until a row is forwarded */
-  uint8_t *pinned;           /* a bit for each row, NULL if none is pinned */
+  bool *pinned;              /* by row, NULL if none is pinned */
   rules_scope scope;         /* facts of the current program */
   const uint32_t *tables[2]; /* the built-in table and the user's, which may be NULL */
   uint32_t *used;            /* uses of each built-in rule */
   uint32_t users;            /* uses of the rules of the user's file */
+  uint32_t hits;             /* uses of all rules */
   uint64_t rewritten, replaced;
   bool changed, lost; /* lost: memory ran out */
 } rules_sweep;
@@ -49,7 +50,7 @@ rules_sweep_may_step(const rules_sweep *s, uint32_t row)
 static inline bool
 rules_sweep_is_pinned(const rules_sweep *s, uint32_t row)
 {
-  return s->pinned && (s->pinned[row / 8] >> row % 8 & 1) != 0;
+  return s->pinned && s->pinned[row];
 }
 
 /* Applies a rule of pm, whose replacement is an operand, a literal, or one row. */

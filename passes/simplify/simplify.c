@@ -34,6 +34,16 @@
 
 enum { MOST_STEPS = 1000 }; /* rules at one row; each makes the program smaller, so the limit is never reached */
 
+/* Traits of an op, in bits above the FORM_ bits. */
+enum {
+  OP_PURE = 16,
+  OP_FOLDS = 32,      /* may fold to a literal */
+  OP_COPIES = 64,     /* may equal an operand, or a row that an operand is made of */
+  OP_HAS_RULES = 128, /* is the root of a rule */
+  OP_TAKES_IMM = 256, /* may have an immediate */
+  OP_IS_KNOWN = 512   /* traits_of has computed the traits */
+};
+
 typedef struct simplifier {
   rules_sweep s;
   values n;
@@ -43,11 +53,11 @@ typedef struct simplifier {
   const vyre_view *v;
   uint32_t program;
   uint32_t *leader;               /* by visited row, the row that replaces it in the end */
-  uint8_t chances[VYRE_OP__ROOM]; /* by op: chances_of */
+  uint16_t traits[VYRE_OP__ROOM]; /* by op: traits_of, 0 if not computed */
   uint8_t *access;                /* by load, phases_access_of_load before the sweep */
   uint64_t gets, loads, removed, folded, exchanged, shortened;
-  bool has_equals; /* a row has another row as its leader */
-  bool versions;   /* versions are preserved */
+  uint32_t first_equal; /* the first row with another row as its leader, 0 if there is none */
+  bool versions;        /* versions are preserved */
   vyre_status status;
 } simplifier;
 
@@ -101,24 +111,38 @@ find_row_of_lanes(const simplifier *k, uint32_t row, uint32_t op)
   return op == VYRE_OP_lane && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 ? lanes_scalar(v, v->a[row], v->imm[row]) : 0;
 }
 
-/* Returns form_chances without an order of commuting operands, except that a literal becomes the right one.  Classes are equal in
- * either order, and AMD's compiler generates other code after an exchange, which is worse as often as better. */
-static uint8_t
-chances_of(const vyre_view *v, uint32_t op)
+/* Computes the traits of an op.  A literal becomes the right one of commuting operands, and other operands have no order.  Classes
+ * are equal in either order.  AMD's compiler generates other code after an exchange, which is worse as often as better. */
+static uint32_t
+find_traits(const simplifier *k, uint32_t op)
 {
-  const uint32_t chances = form_chances(v, op);
-  return (uint8_t)(chances & FORM_COMMUTES ? FORM_MIRRORS : chances);
+  const vyre_op_info *info = vyre_op_info_of(k->v, op);
+  const uint32_t chances = form_chances(k->v, op);
+  const bool copies = op == VYRE_OP_select || op == VYRE_OP_part || op == VYRE_OP_join || op == VYRE_OP_insert ||
+                      op == VYRE_OP_shuffle || op == VYRE_OP_lane;
+  const bool has_rules = rules_has_root(k->s.tables[0], op) || (k->s.tables[1] && rules_has_root(k->s.tables[1], op));
+  return OP_IS_KNOWN | (chances & FORM_COMMUTES ? FORM_MIRRORS : chances) | (info->flags & VYRE_OP_PURE ? OP_PURE : 0) |
+         (info->fold == VYRE_FOLD_EXACT || op == VYRE_OP_part ? OP_FOLDS : 0) | (copies ? OP_COPIES : 0) |
+         (has_rules ? OP_HAS_RULES : 0) | (info->flags & VYRE_OP_TAKES_IMM ? OP_TAKES_IMM : 0);
+}
+
+/* Returns the FORM_ and OP_ bits of the op. */
+static uint32_t
+traits_of(simplifier *k, uint32_t op)
+{
+  if (k->traits[op] == 0)
+    k->traits[op] = (uint16_t)find_traits(k, op);
+  return k->traits[op];
 }
 
 static void
-canonicalize(simplifier *k, uint32_t row, uint32_t op)
+canonicalize(simplifier *k, uint32_t row, uint32_t op, uint32_t traits)
 {
-  const uint32_t chances = k->chances[op];
   if (op == VYRE_OP_lane) {
     k->shortened += form_shorten_lane(k->ctx, k->module, k->v, row);
   } else if (op == VYRE_OP_shuffle) {
     k->shortened += form_shorten_shuffle(k->ctx, k->module, k->v, k->n.klass, row);
-  } else if (form_is_reversed(k->v, row, chances)) {
+  } else if (form_is_reversed(k->v, row, traits)) {
     form_exchange(k->ctx, k->module, k->v, row);
     k->exchanged++;
   }
@@ -129,21 +153,22 @@ static bool
 simplify_once(simplifier *k, uint32_t row)
 {
   const vyre_view *v = k->v;
-  const uint32_t op = vyre_op_of(v, row);
-  if (k->chances[op])
-    canonicalize(k, row, op);
-  if (fold_may_be_known(v, row) && fold_to_literal(k->ctx->host, k->module, row)) {
+  const uint32_t op = vyre_op_of(v, row), traits = traits_of(k, op);
+  if (traits & (FORM_MIRRORS | FORM_PLACES))
+    canonicalize(k, row, op, traits);
+  if ((traits & OP_FOLDS) && fold_may_be_known(v, row) && fold_to_literal(k->ctx->host, k->module, row)) {
     k->folded++;
     k->s.changed = true;
     return false;
   }
-  uint32_t same = fold_known_operand(v, row);
-  same = same ? same : find_row_of_lanes(k, row, op);
-  if (same && may_forward(k, row, same)) {
-    forward_row(k, row, same);
-    return false;
+  if (traits & OP_COPIES) {
+    const uint32_t known = fold_known_operand(v, row), same = known ? known : find_row_of_lanes(k, row, op);
+    if (same && may_forward(k, row, same)) {
+      forward_row(k, row, same);
+      return false;
+    }
   }
-  if (!rules_sweep_may_step(&k->s, row) || rules_sweep_is_pinned(&k->s, row) ||
+  if (!(traits & OP_HAS_RULES) || !rules_sweep_may_step(&k->s, row) || rules_sweep_is_pinned(&k->s, row) ||
       !rules_sweep_step(&k->s, row, rules_apply_in_place, NULL, &k->status))
     return false;
   if (k->s.forward[row] != row)
@@ -157,8 +182,10 @@ visit_pure(simplifier *k, uint32_t row)
   if (!vyre_row_is_const(k->v, row))
     for (uint32_t steps = 0; steps < MOST_STEPS && simplify_once(k, row); steps++)
       ;
-  if (vyre_op_of(k->v, row) != VYRE_OP_null && !k->status)
-    assign_class(k, row);
+  const uint32_t word = k->v->op[row];
+  const bool is_plain = (VYRE_ROW_FLAGS(word) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0; /* a volatile row is not a value */
+  if (VYRE_ROW_OP(word) != VYRE_OP_null && !k->status)
+    k->n.klass[row] = is_plain ? values_of_row(&k->n, row) : row;
 }
 
 /* ---- state --------------------------------------------------------------------------------------------------------------- */
@@ -232,7 +259,7 @@ find_leader(simplifier *k, uint32_t row)
   if (*kept == row || !may_forward(k, row, *kept))
     return;
   k->leader[row] = *kept;
-  k->has_equals = true;
+  k->first_equal = k->first_equal ? k->first_equal : row;
 }
 
 static void
@@ -249,7 +276,7 @@ merge_rows(simplifier *k)
 {
   const vyre_view *v = k->v;
   const uint32_t *leader = k->s.forward = k->leader;
-  for (uint32_t row = 1; row < k->s.rows; row++) {
+  for (uint32_t row = k->first_equal; row < k->s.rows; row++) {
     const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
     if (leader[row] != row && vyre_op_of(v, row) != VYRE_OP_null)
       remove_row(k, row);
@@ -261,14 +288,14 @@ merge_rows(simplifier *k)
 /* ---- the sweep ----------------------------------------------------------------------------------------------------------- */
 
 static void
-update_operands(simplifier *k, uint32_t row)
+update_operands(simplifier *k, uint32_t row, uint32_t traits)
 {
   const vyre_view *v = k->v;
   const uint32_t *forward = k->s.forward, a = v->a[row], b = v->b[row], c = v->c[row];
   const uint32_t moved = (forward[a] ^ a) | (forward[b] ^ b) | (forward[c] ^ c);
   if (moved != 0)
     move_operands(k, row);
-  else if (vyre_row_is_const(v, b))
+  else if ((traits & OP_TAKES_IMM) && vyre_row_is_const(v, b))
     rules_sweep_operands(&k->s, row);
 }
 
@@ -276,13 +303,14 @@ static void
 visit(simplifier *k, uint32_t row)
 {
   const vyre_view *v = k->v;
-  const uint32_t op = vyre_op_of(v, row);
-  update_operands(k, row);
+  const uint32_t op = vyre_op_of(v, row), traits = traits_of(k, op);
+  if (op != VYRE_OP_const)
+    update_operands(k, row, traits);
   if (op == VYRE_OP_get) {
     visit_get(k, row);
   } else if (op == VYRE_OP_load) {
     visit_load(k, row);
-  } else if (vyre_row_is_pure(v, row)) {
+  } else if ((traits & OP_PURE) && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) == 0) {
     visit_pure(k, row);
   } else {
     k->n.seen[row] = v->version[row];
@@ -308,16 +336,18 @@ sweep(simplifier *k)
   return k->status ? k->status : k->n.out_of_memory ? k->ctx->host->out_of_memory(k->ctx) : VYRE_OK;
 }
 
-/* Records the access bits of loads, before rows change. */
+/* Forwards each row to itself, and records the access bits of loads before rows change. */
 static void
-record_load_accesses(simplifier *k)
+begin_rows(simplifier *k)
 {
   const vyre_view *v = k->v;
   uint32_t program = 0;
-  for (uint32_t row = 1; row < v->rows; row++) {
+  for (uint32_t row = 0; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row);
-    program = op == VYRE_OP_program ? row : program;
-    if (op == VYRE_OP_load)
+    k->s.forward[row] = k->leader[row] = row;
+    if (op == VYRE_OP_program)
+      program = row;
+    else if (op == VYRE_OP_load)
       k->access[row] = (uint8_t)phases_access_of_load(&k->m, row, program);
   }
 }
@@ -335,7 +365,8 @@ report(const simplifier *k)
   host->count(k->ctx, "gets replaced", k->gets);
   host->count(k->ctx, "loads with known values", k->loads);
   host->count(k->ctx, "rows removed", k->removed);
-  rules_report_uses(k->s.ctx, k->s.users, k->s.used, built_in_names, built_in[RULES_TABLE_RULES]);
+  if (k->s.hits)
+    rules_report_uses(k->s.ctx, k->s.users, k->s.used, built_in_names, built_in[RULES_TABLE_RULES]);
 }
 
 static vyre_status
@@ -358,14 +389,11 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   k.access = host->alloc(ctx, v->rows);
   if (!k.s.forward || !k.leader || !k.access)
     return host->out_of_memory(ctx);
-  for (uint32_t row = 0; row < v->rows; row++)
-    k.s.forward[row] = k.leader[row] = row;
   k.m.klass = k.n.klass;
-  for (uint32_t op = 0; op < v->op_count; op++)
-    k.chances[op] = chances_of(v, op);
-  record_load_accesses(&k);
+  k.n.constructs = k.m.constructs;
+  begin_rows(&k);
   VYRE_TRY(sweep(&k));
-  if (k.has_equals)
+  if (k.first_equal)
     merge_rows(&k);
   if (k.versions)
     host->preserved(ctx, VYRE_VERSIONS);

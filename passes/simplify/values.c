@@ -41,7 +41,7 @@ values_begin_program(values *n, uint32_t program, uint32_t end)
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------- */
 
-static first_key
+static inline __attribute__((always_inline)) first_key
 key_of(const values *n, uint32_t node)
 {
   const vyre_view *v = n->v;
@@ -196,6 +196,7 @@ values_of_state(values *n, uint32_t version)
 {
   if ((version & VYRE_JOIN) != 0) /* a join's parts come before it */
     for (; n->joins <= (version & ~VYRE_JOIN); n->joins++)
-      n->klass[n->rows + n->joins] = class_of_join(n, n->joins);
+      if (!n->constructs[n->joins].is_memory)
+        n->klass[n->rows + n->joins] = class_of_join(n, n->joins);
   return class_of_state(n, version);
 }

@@ -12,6 +12,7 @@
 #define VYRE_PASSES_SIMPLIFY_VALUES_H
 
 #include "../cid/first.h"
+#include "../state/memory.h"
 
 /* A node is a row, or a join, numbered after all rows. */
 typedef struct values {
@@ -25,7 +26,8 @@ typedef struct values {
   first_key wanted; /* the key being looked up */
   bool out_of_memory;
   uint32_t program, first_join, rows_of_program; /* the table numbers the program's rows first, then its joins */
-  uint32_t joins;                                /* joins before this one have classes */
+  uint32_t joins;                                /* joins of variables before this one have classes */
+  const memory_construct *constructs;            /* by join, borrowed */
 } values;
 
 /* Allocates the columns for a module.  O(rows + joins). */

@@ -274,6 +274,9 @@ vyre_host_is_placed(const vyre_module *module, const char *call, const char *wha
 static bool
 are_operands(const vyre_module *module, const char *call, uint32_t a, uint32_t b, uint32_t c)
 {
+  const uint32_t rows = vyre_module_view(module)->rows;
+  if (a < rows && b < rows && c < rows)
+    return true;
   return vyre_host_is_known(module, call, "operand a", a) && vyre_host_is_known(module, call, "operand b", b) &&
          vyre_host_is_known(module, call, "operand c", c);
 }
