@@ -551,6 +551,9 @@ write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
     write_end(s, row);
     return;
   case VYRE_OP_const:
+    if (!s->id[row - s->base])
+      s->id[row - s->base] = vyre_spv_splat_here(s, vyre_spv_row_type(s, row), vyre_spv_payload(s, row));
+    return;
   case VYRE_OP_spec:
     if (!s->id[row - s->base])
       vyre_spv_row(s, row);

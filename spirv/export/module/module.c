@@ -303,8 +303,6 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
                 .a = view->a,
                 .b = view->b,
                 .c = view->c};
-  s.made = s.first_made;
-  s.made_slots = VYRE_SPV_FIRST_MADE;
   s.parent = view->parent;
   s.next = view->next;
   s.first = view->first;

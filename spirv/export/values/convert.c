@@ -17,8 +17,8 @@ only_stored(const vyre_spv *s, vyre_kind kind)
   return capability && vyre_module_input(s->module, s->input)->capabilities.count && !vyre_spv_declares(s, capability);
 }
 
-uint32_t
-vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
+static uint32_t
+lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
 {
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   if (!only_stored(s, kind))
@@ -38,10 +38,28 @@ vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
 uint32_t
 vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
 {
-  const uint64_t lanes[4] = {bits, bits, bits, bits};
   if (VYRE_TYPE_LANES(type) == 1 && !vyre_spv_narrow_capability(VYRE_TYPE_KIND(type)))
     return vyre_spv_scalar(s, VYRE_TYPE_KIND(type), bits);
-  return vyre_spv_lanes_here(s, type, lanes);
+  const uint64_t lanes[4] = {bits, bits, bits, bits};
+  return lanes_here(s, type, lanes);
+}
+
+uint32_t
+vyre_spv_const_here(vyre_spv *s, vyre_type type, const uint32_t rows[4])
+{
+  const uint32_t count = VYRE_TYPE_LANES(type);
+  uint64_t lanes[4] = {0};
+  uint32_t operands[5] = {vyre_spv_value_type(s, type)};
+  bool all = count > 1 && !only_stored(s, VYRE_TYPE_KIND(type));
+  for (uint32_t i = 0; i < count && all; i++) {
+    all = VYRE_TYPE_LANES(vyre_spv_row_type(s, rows[i])) == 1;
+    operands[1 + i] = vyre_spv_value(s, rows[i]);
+  }
+  if (all) /* the rows are constants of the module already */
+    return vyre_spv_intern(s, SpvOpConstantComposite, true, operands, 1 + count, NULL, 0, NULL);
+  for (uint32_t i = 0; i < count; i++)
+    lanes[i] = vyre_spv_payload(s, rows[i]);
+  return lanes_here(s, type, lanes);
 }
 
 /* ---- rows ---- */

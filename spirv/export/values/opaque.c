@@ -194,8 +194,8 @@ operand(vyre_spv *s, uint32_t row)
 static bool
 is_constant(vyre_spv *s, uint32_t row)
 {
-  uint64_t lanes[4];
-  return vyre_spv_const_lanes(s, row, lanes);
+  uint32_t rows[4];
+  return vyre_spv_const_rows(s, row, rows);
 }
 
 /* Returns a composite of the row's operands from *next on. */

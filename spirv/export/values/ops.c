@@ -56,10 +56,9 @@ write_spec(vyre_spv *s, uint32_t row)
 static uint32_t
 write_join(vyre_spv *s, uint32_t row)
 {
-  uint64_t lanes[4];
-  uint32_t parts[3], count = 0;
-  if (vyre_spv_const_lanes(s, row, lanes))
-    return vyre_spv_lanes_here(s, vyre_spv_row_type(s, row), lanes);
+  uint32_t rows[4], parts[3], count = 0;
+  if (vyre_spv_const_rows(s, row, rows))
+    return vyre_spv_const_here(s, vyre_spv_row_type(s, row), rows);
   parts[count++] = vyre_spv_value(s, s->a[row]);
   parts[count++] = vyre_spv_value(s, s->b[row]);
   if (s->c[row])
