@@ -37,6 +37,7 @@ enum {
   VYRE_SPV_EITHER_SIGN = 256, /* an integer of the other signedness without an instruction, because its users accept either */
   VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or an OpSpecConstantOp on specialization constants */
   VYRE_SPV_HAS_TAIL = 512,    /* a construct whose edges all execute its tail (tails.c) */
+  VYRE_SPV_HAS_JOINS = 1024,  /* a construct or region whose `aux` is the index of its joins */
   VYRE_SPV_IN_MEMORY = 2048,  /* a var that is a function variable in SPIR-V (demote.c) */
 };
 
@@ -54,8 +55,6 @@ typedef struct vyre_spv_scope {
 } vyre_spv_scope;
 
 enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
-
-#define VYRE_SPV_ENDS 0x80000000u /* of an event: the end of the construct or region */
 
 /* Kinds of interned results.  A comment lists the words of the key, and after `id:` the interned number if it is not an id. */
 enum {
@@ -164,8 +163,10 @@ typedef struct vyre_spv {
   uint32_t nests;         /* number of constructs in the program, from the survey */
   uint32_t loops;         /* number of loops among them */
   vyre_spv_words vars;    /* rows of the vars that are values */
-  vyre_spv_words events;  /* from the survey: rows, and with VYRE_SPV_ENDS the ends of constructs and regions (live.c) */
+  vyre_spv_words events;  /* from the survey: gets, sets, jumps, starts and ends of constructs and regions (control.h) */
   uint32_t open;          /* the innermost construct, region or program around the last event */
+  uint32_t inside;        /* number of constructs around the last event */
+  uint32_t deepest;       /* the most constructs around an event */
   vyre_spv_words joins;   /* from live.c: row of a construct or region, number of vars, vars */
   vyre_spv_words changes; /* pairs: var, its value before a change */
   vyre_spv_words carried; /* ids that edges bring to joins, or 0 for zero */

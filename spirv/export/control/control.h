@@ -50,10 +50,18 @@ uint32_t vyre_spv_run_tails(vyre_spv *s, uint32_t construct);
 
 /* ---- live.c ---- */
 
-/* For the survey: lists the row as an event. */
-void vyre_spv_event(vyre_spv *s, uint32_t row);
-/* After the survey: lists in `joins` the vars that may need phis, as (row, count, vars...) by construct or region.  `id` of a var
- * is its index in `vars`. */
+/* The kinds of events: row * VYRE_SPV_EVENTS + kind.  A get or set has the index of the var in `vars` instead of a row. */
+enum {
+  VYRE_SPV_GETS,
+  VYRE_SPV_SETS,
+  VYRE_SPV_JUMPS,
+  VYRE_SPV_BEGINS_REGION,
+  VYRE_SPV_ENDS_REGION,
+  VYRE_SPV_BEGINS, /* a construct */
+  VYRE_SPV_ENDS,
+  VYRE_SPV_EVENTS = 8
+};
+/* After the survey: lists in `joins` the vars that may need phis, as (row, count, vars...) by construct or region. */
 void vyre_spv_find_joins(vyre_spv *s);
 
 /* ---- phis.c ---- */

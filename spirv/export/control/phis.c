@@ -57,10 +57,10 @@ vyre_spv_begin_vars(vyre_spv *s)
     const uint32_t var = s->vars.data[i];
     s->id[var - s->base] = s->imm_hi[var] & VYRE_ACCESS_UNSET ? UNSET : ZERO;
   }
-  for (size_t i = 0; i < s->events.count; i++)
-    s->aux[(s->events.data[i] & ~VYRE_SPV_ENDS) - s->base] = 0;
-  for (size_t at = 1; at < s->joins.count; at += 2 + s->joins.data[at + 1])
+  for (size_t at = 1; at < s->joins.count; at += 2 + s->joins.data[at + 1]) {
     s->aux[s->joins.data[at] - s->base] = (uint32_t)at;
+    s->use[s->joins.data[at] - s->base] |= VYRE_SPV_HAS_JOINS;
+  }
 }
 
 static void
@@ -116,8 +116,10 @@ typedef struct join_list {
 static join_list
 joins_of(const vyre_spv *s, uint32_t row)
 {
-  const uint32_t at = s->joins.count ? s->aux[row - s->base] : 0;
-  return at ? (join_list){s->joins.data + at + 2, s->joins.data[at + 1]} : (join_list){NULL, 0};
+  if (!(s->use[row - s->base] & VYRE_SPV_HAS_JOINS))
+    return (join_list){NULL, 0};
+  const uint32_t *const joins = s->joins.data + s->aux[row - s->base];
+  return (join_list){joins + 2, joins[1]};
 }
 
 uint32_t

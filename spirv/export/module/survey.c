@@ -5,19 +5,64 @@
 
 #include "vyre/view.h"
 
+/* ---- events ---- */
+
+/* Lists the ends of the open constructs and regions that do not contain the next event. */
+static void
+end_open(vyre_spv *s, uint32_t parent)
+{
+  for (; s->open != parent; s->open = s->parent[s->open]) {
+    const bool is_region = (vyre_op_flags_of(s->view, s->open) & VYRE_OP_REGION) != 0;
+    vyre_spv_push(s, &s->events, s->open * VYRE_SPV_EVENTS + (is_region ? VYRE_SPV_ENDS_REGION : VYRE_SPV_ENDS));
+    s->inside -= !is_region;
+  }
+}
+
+/* Lists an event of a row.  Programs without vars need no events; vars are declared before the first one. */
+static inline void
+list_event(vyre_spv *s, uint32_t row, uint32_t event)
+{
+  if (s->vars.count) {
+    if (s->open != s->parent[row])
+      end_open(s, s->parent[row]);
+    vyre_spv_push(s, &s->events, event);
+  }
+}
+
+static void
+list_jump(vyre_spv *s, uint32_t row)
+{
+  list_event(s, row, row * VYRE_SPV_EVENTS + VYRE_SPV_JUMPS);
+}
+
+/* Lists the start of a construct or region. */
+static void
+list_start(vyre_spv *s, uint32_t row, uint32_t event, uint32_t constructs)
+{
+  if (!s->vars.count)
+    return;
+  list_event(s, row, row * VYRE_SPV_EVENTS + event);
+  s->open = row;
+  s->inside += constructs;
+  if (s->inside > s->deepest)
+    s->deepest = s->inside;
+}
+
 /* Lists a get or set of a value as an event, and counts the words of the var's gets and sets if it becomes a variable. */
 static void
-survey_var(vyre_spv *s, uint32_t row, uint32_t words)
+survey_var(vyre_spv *s, uint32_t row, uint32_t event, uint32_t words)
 {
-  const uint32_t var = s->a[row];
+  const uint32_t var = s->a[row], at = var - s->base;
   if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var) {
-    s->aux[var - s->base] += words;
-    if (!vyre_spv_is_in_memory(s, row))
-      vyre_spv_event(s, row);
+    s->aux[at] += words;
+    if (!(s->use[at] & VYRE_SPV_IN_MEMORY))
+      list_event(s, row, s->id[at] * VYRE_SPV_EVENTS + event);
   } else
     vyre_spv_fail(s, "a %s of row %u, which is not a var\nFix: verify the module before writing it",
                   vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
 }
+
+/* ---- uses ---- */
 
 static void
 use_pointer(vyre_spv *s, uint32_t path)
@@ -183,7 +228,8 @@ enum {
   BREAK,
   NEST,
   REGION,
-  EVENT,
+  BODY,
+  JUMP,
   POINTER_A,
   POINTERS_AB,
   MATRIX_A,
@@ -201,17 +247,17 @@ static const uint8_t surveys[VYRE_OP__COUNT] = {
     [VYRE_OP_leave] = LEAVE,
     [VYRE_OP_break] = BREAK,
     [VYRE_OP_continue] = BREAK,
-    [VYRE_OP_return] = EVENT,
-    [VYRE_OP_trap] = EVENT,
-    [VYRE_OP_fallthrough] = EVENT,
-    [VYRE_OP_breakif] = EVENT,
+    [VYRE_OP_return] = JUMP,
+    [VYRE_OP_trap] = JUMP,
+    [VYRE_OP_fallthrough] = JUMP,
+    [VYRE_OP_breakif] = JUMP,
     [VYRE_OP_if] = NEST,
     [VYRE_OP_for] = NEST,
     [VYRE_OP_loop] = NEST,
     [VYRE_OP_switch] = NEST,
     [VYRE_OP_block] = NEST,
     [VYRE_OP_region] = REGION,
-    [VYRE_OP_body] = EVENT,
+    [VYRE_OP_body] = BODY,
     [VYRE_OP_case] = REGION,
     [VYRE_OP_load] = POINTER_A,
     [VYRE_OP_store] = POINTER_A,
@@ -245,48 +291,45 @@ static const bool accepts_either_sign[VYRE_OP__COUNT] = {
     [VYRE_OP_region] = true, [VYRE_OP_load] = true, [VYRE_OP_at] = true,
 };
 
-/* Programs without vars need no events.  Vars are declared before the first event. */
-static void
-survey_event(vyre_spv *s, uint32_t row)
-{
-  if (s->vars.count)
-    vyre_spv_event(s, row);
-}
-
 static void
 survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
 {
   s->row = row;
   switch (survey) {
   case VAR:
-    if (!(s->use[row - s->base] & VYRE_SPV_IN_MEMORY))
-      vyre_spv_push(s, &s->vars, row);
+    if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY)
+      break;
+    s->id[row - s->base] = (uint32_t)s->vars.count;
+    vyre_spv_push(s, &s->vars, row);
     break;
   case GET:
-    survey_var(s, row, VYRE_SPV_GET_WORDS);
+    survey_var(s, row, VYRE_SPV_GETS, VYRE_SPV_GET_WORDS);
     break;
   case SET:
-    survey_var(s, row, VYRE_SPV_SET_WORDS);
+    survey_var(s, row, VYRE_SPV_SETS, VYRE_SPV_SET_WORDS);
     break;
   case LEAVE:
     survey_leave(s, row);
-    survey_event(s, row);
+    list_jump(s, row);
     break;
   case BREAK:
     survey_break(s, row);
-    survey_event(s, row);
+    list_jump(s, row);
     break;
   case NEST:
     s->nests++;
     s->loops += vyre_row_is_loop(s->view, row);
-    survey_event(s, row);
+    list_start(s, row, VYRE_SPV_BEGINS, 1);
     break;
   case REGION:
     survey_edge(s, s->parent[row]);
-    survey_event(s, row);
+    list_start(s, row, VYRE_SPV_BEGINS_REGION, 0);
     break;
-  case EVENT:
-    survey_event(s, row);
+  case BODY:
+    list_start(s, row, VYRE_SPV_BEGINS_REGION, 0);
+    break;
+  case JUMP:
+    list_jump(s, row);
     break;
   case POINTERS_AB:
     use_pointer(s, s->b[row]);
@@ -324,7 +367,7 @@ survey_rows(vyre_spv *s)
 {
   const uint32_t *const op = s->op, end = s->end;
   s->crossed.count = s->places.count = s->vars.count = s->events.count = s->joins.count = 0;
-  s->nests = s->loops = 0;
+  s->nests = s->loops = s->inside = s->deepest = 0;
   s->open = s->program;
   for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
     const uint32_t code = VYRE_ROW_OP(op[row]), survey = surveys[code];
@@ -333,6 +376,8 @@ survey_rows(vyre_spv *s)
     if (survey != NOTHING)
       survey_row(s, row, survey);
   }
+  if (s->vars.count && !vyre_spv_failed(s))
+    end_open(s, s->program);
   survey_crossed(s);
   survey_places(s);
 }
