@@ -154,24 +154,26 @@ typedef struct vyre_spv {
   uint32_t builtins_used;
 
   /* control */
-  uint32_t block;         /* label of the current block */
-  bool dead;              /* the block has ended with a jump */
-  bool fell;              /* the case ended with a fallthrough */
-  uint32_t breakif;       /* the row that ended the continuing region, or 0 */
-  uint32_t continuing;    /* number of enclosing continuing regions */
-  uint32_t nesting;       /* number of enclosing regions */
-  uint32_t nests;         /* number of constructs in the program, from the survey */
-  uint32_t loops;         /* number of loops among them */
-  vyre_spv_words vars;    /* rows of the vars that are values */
-  vyre_spv_words events;  /* from the survey: gets, sets, jumps, starts and ends of constructs and regions (control.h) */
-  uint32_t open;          /* the innermost construct, region or program around the last event */
-  uint32_t inside;        /* number of constructs around the last event */
-  uint32_t deepest;       /* the most constructs around an event */
-  vyre_spv_words joins;   /* from live.c: row of a construct or region, number of vars, vars */
-  vyre_spv_words changes; /* pairs: var, its value before a change */
-  vyre_spv_words carried; /* ids that edges bring to joins, or 0 for zero */
-  uint32_t carry;         /* index in `carried` of the next edge's values; 0 if it brings the current values */
-  vyre_spv_words crossed; /* from the survey, pairs: a construct, and the target of a leave that crosses it */
+  uint32_t block;          /* label of the current block */
+  bool dead;               /* the block has ended with a jump */
+  bool fell;               /* the case ended with a fallthrough */
+  uint32_t breakif;        /* the row that ended the continuing region, or 0 */
+  uint32_t continuing;     /* number of enclosing continuing regions */
+  uint32_t nesting;        /* number of enclosing regions */
+  uint32_t nests;          /* number of constructs in the program, from the survey */
+  uint32_t loops;          /* number of loops among them */
+  vyre_spv_words declared; /* rows of the workgroup, the buffers, and the vars that are function variables */
+  bool demoted;            /* there are vars that are function variables */
+  vyre_spv_words vars;     /* rows of the vars that are values */
+  vyre_spv_words events;   /* from the survey: gets, sets, jumps, starts and ends of constructs and regions (control.h) */
+  uint32_t open;           /* the innermost construct, region or program around the last event */
+  uint32_t inside;         /* number of constructs around the last event */
+  uint32_t deepest;        /* the most constructs around an event */
+  vyre_spv_words joins;    /* from live.c: row of a construct or region, number of vars, vars */
+  vyre_spv_words changes;  /* pairs: var, its value before a change */
+  vyre_spv_words carried;  /* ids that edges bring to joins, or 0 for zero */
+  uint32_t carry;          /* index in `carried` of the next edge's values; 0 if it brings the current values */
+  vyre_spv_words crossed;  /* from the survey, pairs: a construct, and the target of a leave that crosses it */
   /* pairs: a target of leaves that continue after the construct being closed, and the index of their values */
   vyre_spv_words leaving;
   bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */

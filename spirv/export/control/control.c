@@ -565,18 +565,24 @@ write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
 }
 
 static void
-write_row(vyre_spv *s, uint32_t row)
+write_row(vyre_spv *s, uint32_t row, vyre_opcode op)
 {
-  const vyre_opcode op = vyre_spv_opcode(s, row);
-  const bool is_value = (op == VYRE_OP_get || op == VYRE_OP_set) && !vyre_spv_is_in_memory(s, row); /* writes no instruction */
-  if (s->lined && op > VYRE_OP_buffer && !is_value)
-    vyre_spv_new_line(s, row);
   if (op < VYRE_OP_gid)
     write_first_row(s, row, op);
   else if (vyre_op_is_opaque(op))
     vyre_spv_opaque(s, row);
   else if (!s->id[row - s->base])
     vyre_spv_row(s, row);
+}
+
+/* Writes a row with its source position and the values of source variables. */
+static void
+write_row_and_debug(vyre_spv *s, uint32_t row, vyre_opcode op)
+{
+  const bool is_value = (op == VYRE_OP_get || op == VYRE_OP_set) && !vyre_spv_is_in_memory(s, row); /* writes no instruction */
+  if (s->lined && op > VYRE_OP_buffer && !is_value)
+    vyre_spv_new_line(s, row);
+  write_row(s, row, op);
   if (s->has_values && (op > VYRE_OP_buffer || op == VYRE_OP_const))
     vyre_spv_write_debug_value(s, row, op == VYRE_OP_set && is_value ? vyre_spv_set_to(s, row) : s->id[row - s->base]);
 }
@@ -588,8 +594,12 @@ vyre_spv_region(vyre_spv *s, uint32_t region)
     vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u\nFix: nest fewer constructs", VYRE_SPV_DEPTH);
   /* the tail after such a construct writes no instruction */
   for (uint32_t row = s->first[region]; row && !s->dead && !s->carry && !vyre_spv_failed(s); row = s->next[row]) {
+    const vyre_opcode op = vyre_spv_opcode(s, row);
     s->row = row;
-    write_row(s, row);
+    if (s->lined || s->has_values)
+      write_row_and_debug(s, row, op);
+    else
+      write_row(s, row, op);
   }
   s->nesting--;
 }

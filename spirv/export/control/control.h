@@ -12,7 +12,7 @@ static inline bool
 vyre_spv_is_in_memory(const vyre_spv *s, uint32_t row)
 {
   const uint32_t var = s->a[row];
-  return var > s->base && var < row && (s->use[var - s->base] & VYRE_SPV_IN_MEMORY) != 0;
+  return s->demoted && var > s->base && var < row && (s->use[var - s->base] & VYRE_SPV_IN_MEMORY) != 0;
 }
 
 /* ---- blocks.c ---- */

@@ -83,6 +83,7 @@ vyre_spv_demote(vyre_spv *s)
   if (s->scratch.count == 0 || vyre_spv_failed(s))
     return false;
   vyre_spv_clear_program(s);
+  s->demoted = true;
   for (size_t i = 0; i < s->scratch.count; i++)
     s->use[s->scratch.data[i] - s->base] = VYRE_SPV_IN_MEMORY;
   return true;

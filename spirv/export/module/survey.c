@@ -49,7 +49,7 @@ list_start(vyre_spv *s, uint32_t row, uint32_t event, uint32_t constructs)
 }
 
 /* Lists a get or set of a value as an event, and counts the words of the var's gets and sets if it becomes a variable. */
-static void
+static inline void
 survey_var(vyre_spv *s, uint32_t row, uint32_t event, uint32_t words)
 {
   const uint32_t var = s->a[row], at = var - s->base;
@@ -204,8 +204,10 @@ survey_sign(vyre_spv *s, uint32_t row)
 static bool
 is_converted(const vyre_spv *s, uint32_t row)
 {
+  if (vyre_spv_opcode(s, row) != VYRE_OP_convert)
+    return false;
   const vyre_kind from = VYRE_TYPE_KIND(vyre_spv_row_type(s, s->a[row])), to = VYRE_TYPE_KIND(vyre_spv_row_type(s, row));
-  return vyre_spv_opcode(s, row) == VYRE_OP_convert && (vyre_kind_is_float(to) || vyre_kind_bits(from) != vyre_kind_bits(to));
+  return (vyre_kind_is_float(to) || vyre_kind_bits(from) != vyre_kind_bits(to));
 }
 
 /* Clears VYRE_SPV_EITHER_SIGN of the operands of a row whose instruction requires their signs. */
@@ -214,13 +216,14 @@ survey_exact(vyre_spv *s, uint32_t row)
 {
   const uint32_t operands[3] = {s->a[row], s->b[row], s->c[row]};
   for (int i = 0; i < 3; i++)
-    if (operands[i] > s->base && operands[i] < row)
+    if (operands[i] - s->base < row - s->base)
       s->use[operands[i] - s->base] &= (uint16_t)~VYRE_SPV_EITHER_SIGN;
 }
 
 /* The effects of an op on the survey; most have none. */
 enum {
   NOTHING,
+  DECLARED,
   VAR,
   GET,
   SET,
@@ -241,6 +244,8 @@ enum {
 };
 
 static const uint8_t surveys[VYRE_OP__COUNT] = {
+    [VYRE_OP_workgroup] = DECLARED,
+    [VYRE_OP_buffer] = DECLARED,
     [VYRE_OP_var] = VAR,
     [VYRE_OP_get] = GET,
     [VYRE_OP_set] = SET,
@@ -291,14 +296,19 @@ static const bool accepts_either_sign[VYRE_OP__COUNT] = {
     [VYRE_OP_region] = true, [VYRE_OP_load] = true, [VYRE_OP_at] = true,
 };
 
-static void
+static inline void
 survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
 {
   s->row = row;
   switch (survey) {
+  case DECLARED:
+    vyre_spv_push(s, &s->declared, row);
+    break;
   case VAR:
-    if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY)
+    if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY) {
+      vyre_spv_push(s, &s->declared, row);
       break;
+    }
     s->id[row - s->base] = (uint32_t)s->vars.count;
     vyre_spv_push(s, &s->vars, row);
     break;
@@ -366,17 +376,20 @@ static void
 survey_rows(vyre_spv *s)
 {
   const uint32_t *const op = s->op, end = s->end;
-  s->crossed.count = s->places.count = s->vars.count = s->events.count = s->joins.count = 0;
+  s->crossed.count = s->places.count = s->declared.count = s->vars.count = s->events.count = s->joins.count = 0;
   s->nests = s->loops = s->inside = s->deepest = 0;
   s->open = s->program;
-  for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
+  for (uint32_t row = s->base + 1; row < end; row++) {
     const uint32_t code = VYRE_ROW_OP(op[row]), survey = surveys[code];
     if (s->resigned && !accepts_either_sign[code] && !is_converted(s, row))
       survey_exact(s, row);
-    if (survey != NOTHING)
-      survey_row(s, row, survey);
+    if (survey == NOTHING)
+      continue;
+    survey_row(s, row, survey);
+    if (vyre_spv_failed(s))
+      return;
   }
-  if (s->vars.count && !vyre_spv_failed(s))
+  if (s->vars.count)
     end_open(s, s->program);
   survey_crossed(s);
   survey_places(s);
