@@ -4,9 +4,9 @@
  * need one at a loop's header if it is live there, and a `set` may lead to the back edge.  The walk that writes the program then
  * carries the values (phis.c), and leaves out phis whose values are equal.
  *
- * The survey lists the events.  One walk over the events,
- * from last to first, has a bit by var.  It is repeated if more vars turn out to be live at the header of a loop than its back edge
- * assumed.  That is at most once more than loops are nested.  If that takes more than MOST_WORK, the last walk assumes all vars.
+ * The survey lists the events.  One walk over the events, from last to first, has a bit by var.  At the start of an outermost loop
+ * it returns to the loop's end if more vars turn out to be live at a header than the back edge assumed.  That is at most once more
+ * than loops are nested.  If that takes more than MOST_WORK, all vars are assumed.
  * Source: Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976.
  *
  * The same walk finds which sets may lead to a back edge.  "Control may reach the back edge of this loop" flows backward like
@@ -20,8 +20,6 @@
 
 #include "vyre/view.h"
 
-#include <string.h>
-
 /* The sets of vars of an open construct. */
 enum {
   SETS,  /* that it sets; of a `loop`, that the current region sets */
@@ -33,7 +31,7 @@ enum {
   LIVE_SETS
 };
 
-enum { MOST_WORK = 1 << 24, ROW_WORK = 64 }; /* words of sets in all walks, and more for each row of the program */
+enum { MOST_WORK = 1 << 24, ROW_WORK = 64 }; /* events and words of sets that are visited, and more for each row of the program */
 
 enum { MOST_LOOPS = 64 }; /* nested loops with a bit in a set; deeper ones count all of their sets as ROUND */
 
@@ -61,8 +59,11 @@ typedef struct liveness {
   uint32_t loop_count; /* so far */
   uint32_t loop_depth;
   uint32_t loops[MOST_LOOPS]; /* by loop depth: the loop's frame */
-  bool is_exact;              /* otherwise all vars count as live at back edges */
-  bool repeats;               /* the assumption about a back edge was too small */
+  size_t outer_event;         /* the end of the outermost loop */
+  size_t outer_joins;         /* number of words in `joins` there */
+  uint64_t work;
+  bool is_exact; /* otherwise all vars count as live at back edges */
+  bool repeats;  /* the assumption about a back edge was too small */
 } liveness;
 
 static ALWAYS_INLINE uint64_t *
@@ -145,11 +146,15 @@ record_joins(liveness *l, uint32_t row, const uint64_t *a, const uint64_t *b, si
 /* ---- starts and ends ---- */
 
 static ALWAYS_INLINE void
-begin_loop(liveness *l, uint32_t depth, size_t words)
+begin_loop(liveness *l, uint32_t depth, size_t event, size_t words)
 {
   frame *const f = &l->frames[depth];
   uint64_t *const next = set_of(l, depth, NEXT, words);
   f->loop = l->loop_count++;
+  if (l->loop_depth == 0) {
+    l->outer_event = event;
+    l->outer_joins = l->s->joins.count;
+  }
   clear(set_of(l, depth, ROUND, words), words);
   clear(set_of(l, depth, LATER, words), words);
   if (l->is_exact)
@@ -184,16 +189,17 @@ is_loop(const frame *f)
 
 /* Enters a construct from its end. */
 static ALWAYS_INLINE void
-enter_construct(liveness *l, uint32_t row, size_t words)
+enter_construct(liveness *l, uint32_t row, size_t event, size_t words)
 {
   const uint32_t depth = ++l->depth;
   frame *const f = &l->frames[depth];
   *f = (frame){.row = row, .op = vyre_spv_opcode(l->s, row)};
+  l->work += LIVE_SETS * words;
   clear(set_of(l, depth, SETS, words), words);
   clear(set_of(l, depth, HEAD, words), words);
   copy(set_of(l, depth, AFTER, words), l->live, words);
   if (is_loop(f)) {
-    begin_loop(l, depth, words);
+    begin_loop(l, depth, event, words);
   } else if (f->op == VYRE_OP_switch) {
     copy(set_of(l, depth, NEXT, words), l->live, words);
     if (!has_default(l->s, row))
@@ -324,6 +330,23 @@ visit_set(liveness *l, uint32_t var, size_t words)
     set_of(l, l->loops[__builtin_ctzll(left)], ROUND, words)[var / 64] |= bit;
 }
 
+/* At the start of an outermost loop: returns to its end if the assumption about a back edge was too small. */
+static ALWAYS_INLINE bool
+return_to_end(liveness *l, size_t *event, size_t words)
+{
+  if (!l->repeats || l->loop_depth != 1 || !is_loop(&l->frames[l->depth]))
+    return false;
+  copy(l->live, set_of(l, l->depth, AFTER, words), words);
+  l->loop_count = l->frames[l->depth--].loop;
+  l->loop_depth = 0;
+  l->work += l->outer_event + 1 - *event;
+  l->is_exact = l->work < MOST_WORK + (uint64_t)l->s->count * ROW_WORK;
+  l->repeats = false;
+  l->s->joins.count = l->outer_joins;
+  *event = l->outer_event + 1;
+  return true;
+}
+
 /* Visits the events from last to first. */
 static ALWAYS_INLINE void
 walk(liveness *l, size_t words)
@@ -348,48 +371,35 @@ walk(liveness *l, size_t words)
       enter_region(l, words);
       break;
     case VYRE_SPV_BEGINS:
-      leave_construct(l, what, words);
+      if (!return_to_end(l, &i, words))
+        leave_construct(l, what, words);
       break;
     default: /* VYRE_SPV_ENDS */
-      enter_construct(l, what, words);
+      enter_construct(l, what, i, words);
       break;
     }
   }
 }
 
-static void
-walk_once(liveness *l)
-{
-  l->s->joins.count = 0;
-  vyre_spv_push(l->s, &l->s->joins, 0); /* index 0 means none */
-  l->repeats = false;
-  l->loop_count = l->loop_depth = l->depth = 0;
-  l->frames[0] = (frame){.row = l->s->program, .op = vyre_spv_opcode(l->s, l->s->program)};
-  clear(l->sets, LIVE_SETS * l->words);
-  clear(l->live, l->words);
-  if (l->words == SMALL_WORDS)
-    walk(l, SMALL_WORDS);
-  else
-    walk(l, l->words);
-}
-
 void
 vyre_spv_find_joins(vyre_spv *s)
 {
-  liveness l = {.s = s, .words = (s->vars.count + 63) / 64 + 1};
+  liveness l = {.s = s, .words = (s->vars.count + 63) / 64 + 1, .work = s->events.count, .is_exact = true};
   const size_t depths = s->deepest + 1, headers = s->loops * l.words;
   l.frames = vyre_spv_memory(s, depths * sizeof *l.frames);
   l.sets = vyre_spv_memory(s, depths * LIVE_SETS * l.words * sizeof *l.sets);
   l.live = vyre_spv_memory(s, l.words * sizeof *l.live);
   l.headers = vyre_spv_memory(s, headers * sizeof *l.headers);
+  s->joins.count = 0;
+  vyre_spv_push(s, &s->joins, 0); /* index 0 means none */
   if (!l.frames || !l.sets || !l.live || !l.headers)
     return;
-  memset(l.headers, 0, headers * sizeof *l.headers);
-  const uint64_t most = MOST_WORK + (uint64_t)s->count * ROW_WORK;
-  const uint64_t of_walk = s->events.count + (uint64_t)s->nests * l.words * LIVE_SETS;
-  uint64_t work = 0;
-  for (l.repeats = true; l.repeats && !vyre_spv_failed(s); work += of_walk) {
-    l.is_exact = work < most;
-    walk_once(&l);
-  }
+  l.frames[0] = (frame){.row = s->program, .op = vyre_spv_opcode(s, s->program)};
+  clear(l.sets, LIVE_SETS * l.words);
+  clear(l.live, l.words);
+  clear(l.headers, headers);
+  if (l.words == SMALL_WORDS)
+    walk(&l, SMALL_WORDS);
+  else
+    walk(&l, l.words);
 }
