@@ -20,6 +20,8 @@ vyre_spv_is_in_memory(const vyre_spv *s, uint32_t row)
 void vyre_spv_branch_conditional(vyre_spv *s, uint32_t condition, uint32_t yes, uint32_t no);
 void vyre_spv_selection_merge(vyre_spv *s, uint32_t merge, uint32_t hints);
 void vyre_spv_unreachable(vyre_spv *s);
+/* Appends the labels of a case, each with its block: no labels, a const row, or a tuple of const rows. */
+void vyre_spv_push_labels(vyre_spv *s, vyre_spv_words *words, uint32_t labels, uint32_t label);
 
 /* ---- demote.c ---- */
 

@@ -217,7 +217,7 @@ write_phi(vyre_spv *s, const vyre_spv_words *edges, bool all, uint32_t to, uint3
 
 /* Returns the value of the k-th join of `to`, a var, in the block of the edges.  Ids smaller than `known` dominate all of the
  * edges. */
-static uint32_t
+static inline uint32_t
 merge_join(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t to, uint32_t k, uint32_t var)
 {
   const uint32_t *const data = edges->data, *const carried = s->carried.data + k;

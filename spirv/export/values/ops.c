@@ -422,7 +422,7 @@ has_specialized_operand(const vyre_spv *s, uint32_t row)
   return ((use_of(s, s->a[row]) | use_of(s, s->b[row]) | use_of(s, s->c[row])) & VYRE_SPV_SPECIALIZED) != 0;
 }
 
-static inline void
+static void
 write_form(vyre_spv *s, uint32_t row, const op_form *f)
 {
   const uint32_t first_new = s->next_id;
@@ -434,7 +434,7 @@ write_form(vyre_spv *s, uint32_t row, const op_form *f)
   else
     id = f->write(s, row);
   s->id[row - s->base] = id;
-  if (id >= first_new && f->write != write_const && f->write != write_spec)
+  if (id >= first_new && vyre_spv_opcode(s, row) >= VYRE_OP_gid) /* not a constant */
     vyre_spv_describe(s, row, id);
   if (s->constant)
     s->use[row - s->base] |= VYRE_SPV_SPECIALIZED;
