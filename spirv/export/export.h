@@ -504,8 +504,8 @@ uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
 uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
 /* Returns a constant with the bits of each lane. */
 uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
-/* Gets the const row of each lane of a const row, or of joins of const rows.  Returns false for other rows. */
-bool vyre_spv_const_rows(const vyre_spv *s, uint32_t row, uint32_t rows[4]);
+/* Gets the const row of each lane of a join of const rows.  Returns false for other joins. */
+bool vyre_spv_const_rows(const vyre_spv *s, uint32_t join, uint32_t rows[4]);
 /* Returns a constant with the const row of each lane, where instructions may be written.  A type that the module's capabilities
  * permit only in memory has no constants, so the value is converted from 32 bits (convert.c). */
 uint32_t vyre_spv_const_here(vyre_spv *s, vyre_type type, const uint32_t rows[4]);

@@ -22,10 +22,14 @@ static void
 add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to)
 {
   const size_t changes = s->changes.count;
-  const uint32_t after = s->carry ? to : vyre_spv_run_tails(s, to);
-  vyre_spv_add_edge(s, edges, after, s->block, s->carry ? s->carry : vyre_spv_values_at(s, after));
+  if (s->carry) {
+    vyre_spv_add_edge(s, edges, to, s->block, s->carry);
+    s->carry = 0;
+    return;
+  }
+  const uint32_t after = vyre_spv_has_tail(s, to) ? vyre_spv_run_tails(s, to) : to;
+  vyre_spv_add_edge(s, edges, after, s->block, vyre_spv_values_at(s, after));
   vyre_spv_restore(s, changes);
-  s->carry = 0;
 }
 
 /* Ends the current block with a branch, and records its edge. */

@@ -40,11 +40,16 @@ void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
 bool vyre_spv_is_silent(vyre_spv *s, uint32_t row);
 /* For the survey: marks the construct if the rows after it are a tail that ends where `target` ends.  Returns whether they are. */
 bool vyre_spv_claim_tail(vyre_spv *s, uint32_t construct, uint32_t target);
+static inline bool
+vyre_spv_has_tail(const vyre_spv *s, uint32_t construct)
+{
+  return (s->use[construct - s->base] & VYRE_SPV_HAS_TAIL) != 0;
+}
 /* Returns the construct that ends where the tail of this construct ends, or 0 if this construct has no tail. */
 static inline uint32_t
 vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
 {
-  return s->use[construct - s->base] & VYRE_SPV_HAS_TAIL ? s->parent[s->parent[construct]] : 0;
+  return vyre_spv_has_tail(s, construct) ? s->parent[s->parent[construct]] : 0;
 }
 
 /* Applies the tails after the construct to the vars.  Returns the construct whose end is reached.  The caller restores the vars. */
@@ -69,7 +74,14 @@ void vyre_spv_find_joins(vyre_spv *s);
 /* ---- phis.c ---- */
 
 void vyre_spv_begin_vars(vyre_spv *s); /* gives the vars their initial values, and the constructs and regions their joins */
-void vyre_spv_restore(vyre_spv *s, size_t changes); /* restores the values that the vars had when `changes` had that count */
+void vyre_spv_restore_more(vyre_spv *s, size_t changes);
+/* Restores the values that the vars had when `changes` had that count. */
+static inline void
+vyre_spv_restore(vyre_spv *s, size_t changes)
+{
+  if (s->changes.count > changes)
+    vyre_spv_restore_more(s, changes);
+}
 void vyre_spv_get(vyre_spv *s, uint32_t row);
 void vyre_spv_set(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row);  /* after a `set`: returns the id of the value that it gives its var */

@@ -73,7 +73,7 @@ change(vyre_spv *s, uint32_t var, uint32_t id)
 }
 
 void
-vyre_spv_restore(vyre_spv *s, size_t count)
+vyre_spv_restore_more(vyre_spv *s, size_t count)
 {
   for (; s->changes.count > count && !vyre_spv_failed(s); s->changes.count -= 2)
     s->id[s->changes.data[s->changes.count - 2] - s->base] = s->changes.data[s->changes.count - 1];
@@ -184,7 +184,7 @@ vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
 
 /* Begins a phi: writes the blocks of the edges.  Returns its words, or NULL on failure.  The caller sets the type, the id, and the
  * operand of each edge. */
-static uint32_t *
+static inline uint32_t *
 begin_phi(vyre_spv *s, const vyre_spv_words *edges)
 {
   const size_t count = edges->count / EDGE_WORDS;

@@ -79,30 +79,32 @@ vyre_spv_null(vyre_spv *s, uint32_t type)
   return vyre_spv_intern(s, SpvOpConstantNull, true, &type, 1, NULL, 0, NULL);
 }
 
-/* Appends the const row of each lane of the operands; joins nest at most as deep as there are lanes. */
+/* Appends the const row of each lane of the operands of a join; joins nest at most as deep as there are lanes. */
 static bool
-const_rows(const vyre_spv *s, const uint32_t operands[3], uint32_t rows[4], uint32_t *count, uint32_t depth)
+const_rows(const vyre_spv *s, uint32_t join, uint32_t rows[4], uint32_t *count, uint32_t depth)
 {
-  for (int k = 0; k < 3 && operands[k]; k++) {
-    const uint32_t row = operands[k];
-    const vyre_opcode op = vyre_spv_opcode(s, row);
-    const uint32_t parts[3] = {s->a[row], s->b[row], s->c[row]};
-    if (op != VYRE_OP_const && (op != VYRE_OP_join || depth == 4 || !const_rows(s, parts, rows, count, depth + 1)))
-      return false;
-    for (uint32_t i = op == VYRE_OP_const ? VYRE_TYPE_LANES(vyre_spv_row_type(s, row)) : 0; i > 0; i--) {
+  uint32_t operand = s->a[join];
+  for (int k = 0; operand; operand = k == 0 ? s->b[join] : k == 1 ? s->c[join] : 0, k++) {
+    const uint32_t op = s->op[operand];
+    if (VYRE_ROW_OP(op) != VYRE_OP_const) {
+      if (VYRE_ROW_OP(op) != VYRE_OP_join || depth == 3 || !const_rows(s, operand, rows, count, depth + 1))
+        return false;
+      continue;
+    }
+    for (uint32_t left = VYRE_TYPE_LANES(VYRE_ROW_TYPE(op)); left > 0; left--) {
       if (*count == 4)
         return false;
-      rows[(*count)++] = row;
+      rows[(*count)++] = operand;
     }
   }
   return true;
 }
 
 bool
-vyre_spv_const_rows(const vyre_spv *s, uint32_t row, uint32_t rows[4])
+vyre_spv_const_rows(const vyre_spv *s, uint32_t join, uint32_t rows[4])
 {
   uint32_t count = 0;
-  return const_rows(s, (const uint32_t[3]){row}, rows, &count, 0);
+  return const_rows(s, join, rows, &count, 0) && count == VYRE_TYPE_LANES(vyre_spv_row_type(s, join));
 }
 
 uint32_t

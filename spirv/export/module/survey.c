@@ -210,14 +210,20 @@ is_converted(const vyre_spv *s, uint32_t row)
   return (vyre_kind_is_float(to) || vyre_kind_bits(from) != vyre_kind_bits(to));
 }
 
+static inline void
+require_sign(vyre_spv *s, uint32_t row, uint32_t operand)
+{
+  if (operand - s->base < row - s->base)
+    s->use[operand - s->base] &= (uint16_t)~VYRE_SPV_EITHER_SIGN;
+}
+
 /* Clears VYRE_SPV_EITHER_SIGN of the operands of a row whose instruction requires their signs. */
-static void
+static inline void
 survey_exact(vyre_spv *s, uint32_t row)
 {
-  const uint32_t operands[3] = {s->a[row], s->b[row], s->c[row]};
-  for (int i = 0; i < 3; i++)
-    if (operands[i] - s->base < row - s->base)
-      s->use[operands[i] - s->base] &= (uint16_t)~VYRE_SPV_EITHER_SIGN;
+  require_sign(s, row, s->a[row]);
+  require_sign(s, row, s->b[row]);
+  require_sign(s, row, s->c[row]);
 }
 
 /* The effects of an op on the survey; most have none. */

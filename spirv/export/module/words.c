@@ -66,7 +66,7 @@ vyre_spv_free(vyre_spv *s)
 bool
 vyre_spv_grow(vyre_spv *s, vyre_spv_words *words, size_t count)
 {
-  size_t capacity = words->capacity ? words->capacity * 2 : 32;
+  size_t capacity = words->capacity ? words->capacity * 2 : 128;
   while (capacity < words->count + count)
     capacity *= 2;
   uint32_t *data = vyre_spv_memory(s, capacity * 4);
