@@ -88,8 +88,8 @@ typedef struct vyre_spv_made {
   uint64_t a;
   uint32_t b, what; /* what: kind */
   union {
-    uint32_t id;
     struct vyre_spv_result *results; /* the first one with these keys (words.c) */
+    uint32_t id;
   };
 } vyre_spv_made;
 
@@ -118,10 +118,7 @@ typedef struct vyre_spv {
   uint32_t float_controls;  /* float controls that the module may require */
   const uint8_t *in_bounds; /* by row of the module, or NULL; borrowed */
   bool shared_blocks;       /* the input declares that workgroup memory has layouts */
-  uint32_t input;
-  uint32_t version;
-  uint32_t memory_model;
-  uint32_t next_id;
+  uint32_t input, version, memory_model, next_id;
 
   /* sections, in the module's order */
   vyre_spv_words capabilities, extensions, imports, entries, modes, strings, names, processed, decorations, globals, code;
@@ -129,9 +126,8 @@ typedef struct vyre_spv {
   bool plain;    /* not `constant`, and not a strict program: operations need no further words */
 
   /* interning */
-  vyre_spv_made **made; /* open addressing: vyre_spv_made_of */
-  vyre_spv_made *new_made;
-  uint32_t made_slots, made_left;    /* made_left: entries at `new_made` */
+  vyre_spv_made **made, *new_made; /* open addressing (vyre_spv_made_of), and `made_left` unused entries */
+  uint32_t made_slots, made_left;
   vyre_spv_made no_made;             /* the result of vyre_spv_made_of if memory ran out */
   uint32_t small[2][VYRE_SPV_SMALL]; /* ids of i32 and u32 constants, or 0 */
   uint32_t value_types[256];
@@ -154,26 +150,22 @@ typedef struct vyre_spv {
   uint32_t builtins_used;
 
   /* control */
-  uint32_t block;          /* label of the current block */
-  bool dead;               /* the block has ended with a jump */
-  bool fell;               /* the case ended with a fallthrough */
-  uint32_t breakif;        /* the row that ended the continuing region, or 0 */
-  uint32_t continuing;     /* number of enclosing continuing regions */
-  uint32_t nesting;        /* number of enclosing regions */
-  uint32_t nests;          /* number of constructs in the program, from the survey */
-  uint32_t loops;          /* number of loops among them */
-  vyre_spv_words declared; /* rows of the workgroup, the buffers, and the vars that are function variables */
-  bool demoted;            /* there are vars that are function variables */
-  vyre_spv_words vars;     /* rows of the vars that are values */
-  vyre_spv_words events;   /* from the survey: gets, sets, jumps, starts and ends of constructs and regions (control.h) */
-  uint32_t open;           /* the innermost construct, region or program around the last event */
-  uint32_t inside;         /* number of constructs around the last event */
-  uint32_t deepest;        /* the most constructs around an event */
-  vyre_spv_words joins;    /* from live.c: row of a construct or region, number of vars, vars */
-  vyre_spv_words changes;  /* pairs: var, its value before a change */
-  vyre_spv_words carried;  /* ids that edges bring to joins, or 0 for zero */
-  uint32_t carry;          /* index in `carried` of the next edge's values; 0 if it brings the current values */
-  vyre_spv_words crossed;  /* from the survey, pairs: a construct, and the target of a leave that crosses it */
+  uint32_t block;               /* label of the current block */
+  bool dead, fell;              /* the block has ended with a jump; the case ended with a fallthrough */
+  uint32_t breakif;             /* the row that ended the continuing region, or 0 */
+  uint32_t continuing, nesting; /* numbers of enclosing continuing regions, and of enclosing regions */
+  uint32_t nests, loops;        /* numbers of constructs in the program, and of loops among them, from the survey */
+  vyre_spv_words declared;      /* rows of the workgroup, the buffers, and the vars that are function variables */
+  bool demoted;                 /* there are vars that are function variables */
+  vyre_spv_words vars;          /* rows of the vars that are values */
+  vyre_spv_words events;        /* from the survey: gets, sets, jumps, starts and ends of constructs and regions (control.h) */
+  uint32_t open;                /* the innermost construct, region or program around the last event */
+  uint32_t inside, deepest;     /* numbers of constructs around the last event, and the most around an event */
+  vyre_spv_words joins;         /* from live.c: row of a construct or region, number of vars, vars */
+  vyre_spv_words changes;       /* pairs: var, its value before a change */
+  vyre_spv_words carried;       /* ids that edges bring to joins, or 0 for zero */
+  uint32_t carry;               /* index in `carried` of the next edge's values; 0 if it brings the current values */
+  vyre_spv_words crossed;       /* from the survey, pairs: a construct, and the target of a leave that crosses it */
   /* pairs: a target of leaves that continue after the construct being closed, and the index of their values */
   vyre_spv_words leaving;
   bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */
@@ -256,7 +248,7 @@ vyre_spv_made_hash(uint32_t what, uint64_t a, uint32_t b)
 {
   return (uint32_t)((a ^ (b + ((uint64_t)what << 32)) * 0xc2b2ae3d27d4eb4fu) * 0x9e3779b97f4a7c15u >> 40);
 }
-/* Returns the entry of the key.  In a new entry, `id` is 0, and the caller sets it. */
+/* Returns the entry of the key.  In a new entry, `id` and `results` are 0, and the caller sets one. */
 static inline vyre_spv_made *
 vyre_spv_made_of(vyre_spv *s, uint32_t what, uint64_t a, uint32_t b)
 {
@@ -267,7 +259,7 @@ vyre_spv_made_of(vyre_spv *s, uint32_t what, uint64_t a, uint32_t b)
     if (!*made) {
       s->made_left--;
       *made = s->new_made++;
-      **made = (vyre_spv_made){a, b, what, {0}};
+      **made = (vyre_spv_made){a, b, what, {NULL}};
       return *made;
     }
     if ((*made)->a == a && (*made)->b == b && (*made)->what == what)

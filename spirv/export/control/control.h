@@ -74,14 +74,7 @@ void vyre_spv_find_joins(vyre_spv *s);
 /* ---- phis.c ---- */
 
 void vyre_spv_begin_vars(vyre_spv *s); /* gives the vars their initial values, and the constructs and regions their joins */
-void vyre_spv_restore_more(vyre_spv *s, size_t changes);
-/* Restores the values that the vars had when `changes` had that count. */
-static inline void
-vyre_spv_restore(vyre_spv *s, size_t changes)
-{
-  if (s->changes.count > changes)
-    vyre_spv_restore_more(s, changes);
-}
+void vyre_spv_restore(vyre_spv *s, size_t changes); /* restores the values that the vars had when `changes` had that count */
 void vyre_spv_get(vyre_spv *s, uint32_t row);
 void vyre_spv_set(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_set_to(vyre_spv *s, uint32_t row);  /* after a `set`: returns the id of the value that it gives its var */

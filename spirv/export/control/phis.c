@@ -73,7 +73,7 @@ change(vyre_spv *s, uint32_t var, uint32_t id)
 }
 
 void
-vyre_spv_restore_more(vyre_spv *s, size_t count)
+vyre_spv_restore(vyre_spv *s, size_t count)
 {
   for (; s->changes.count > count && !vyre_spv_failed(s); s->changes.count -= 2)
     s->id[s->changes.data[s->changes.count - 2] - s->base] = s->changes.data[s->changes.count - 1];

@@ -29,12 +29,6 @@ list_event(vyre_spv *s, uint32_t row, uint32_t event)
   }
 }
 
-static void
-list_jump(vyre_spv *s, uint32_t row)
-{
-  list_event(s, row, row * VYRE_SPV_EVENTS + VYRE_SPV_JUMPS);
-}
-
 /* Lists the start of a construct or region. */
 static void
 list_start(vyre_spv *s, uint32_t row, uint32_t event, uint32_t constructs)
@@ -65,17 +59,10 @@ survey_var(vyre_spv *s, uint32_t row, uint32_t event, uint32_t words)
 /* ---- uses ---- */
 
 static void
-use_pointer(vyre_spv *s, uint32_t path)
-{
-  if (path > s->base && path < s->end)
-    s->use[path - s->base] |= VYRE_SPV_USED_POINTER;
-}
-
-static void
-use_matrix(vyre_spv *s, uint32_t row)
+mark_use(vyre_spv *s, uint32_t row, uint16_t use)
 {
   if (row > s->base && row < s->end)
-    s->use[row - s->base] |= VYRE_SPV_USED_MATRIX;
+    s->use[row - s->base] |= use;
 }
 
 static bool
@@ -325,12 +312,13 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
     survey_var(s, row, VYRE_SPV_SETS, VYRE_SPV_SET_WORDS);
     break;
   case LEAVE:
-    survey_leave(s, row);
-    list_jump(s, row);
-    break;
   case BREAK:
-    survey_break(s, row);
-    list_jump(s, row);
+  case JUMP:
+    if (survey == LEAVE)
+      survey_leave(s, row);
+    else if (survey == BREAK)
+      survey_break(s, row);
+    list_event(s, row, row * VYRE_SPV_EVENTS + VYRE_SPV_JUMPS);
     break;
   case NEST:
     s->nests++;
@@ -344,25 +332,22 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
   case BODY:
     list_start(s, row, VYRE_SPV_BEGINS_REGION, 0);
     break;
-  case JUMP:
-    list_jump(s, row);
-    break;
   case POINTERS_AB:
-    use_pointer(s, s->b[row]);
-    use_pointer(s, s->a[row]);
+    mark_use(s, s->b[row], VYRE_SPV_USED_POINTER);
+    mark_use(s, s->a[row], VYRE_SPV_USED_POINTER);
     break;
   case POINTER_A:
-    use_pointer(s, s->a[row]);
+    mark_use(s, s->a[row], VYRE_SPV_USED_POINTER);
     break;
   case MATRICES_AB:
-    use_matrix(s, s->a[row]);
-    use_matrix(s, s->b[row]);
+    mark_use(s, s->a[row], VYRE_SPV_USED_MATRIX);
+    mark_use(s, s->b[row], VYRE_SPV_USED_MATRIX);
     break;
   case MATRIX_A:
-    use_matrix(s, s->a[row]);
+    mark_use(s, s->a[row], VYRE_SPV_USED_MATRIX);
     break;
   case MATRIX_B:
-    use_matrix(s, s->b[row]);
+    mark_use(s, s->b[row], VYRE_SPV_USED_MATRIX);
     break;
   case LANE:
     survey_lane(s, row);

@@ -155,7 +155,6 @@ vyre_spv_grow_made(vyre_spv *s)
   vyre_spv_made **const made = vyre_spv_memory(s, slots * sizeof *made), *const entries =
                                                                              vyre_spv_memory(s, left * sizeof *entries);
   s->no_made.results = NULL;
-  s->no_made.id = 0;
   if (!made || !entries)
     return false;
   memset(made, 0, slots * sizeof *made);

@@ -47,19 +47,19 @@ vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
 uint32_t
 vyre_spv_const_here(vyre_spv *s, vyre_type type, const uint32_t rows[4])
 {
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t count = VYRE_TYPE_LANES(type);
-  uint64_t lanes[4] = {0};
+  const bool is_stored = only_stored(s, kind);
   uint32_t operands[5] = {vyre_spv_value_type(s, type)};
-  bool all = count > 1 && !only_stored(s, VYRE_TYPE_KIND(type));
-  for (uint32_t i = 0; i < count && all; i++) {
-    all = VYRE_TYPE_LANES(vyre_spv_row_type(s, rows[i])) == 1;
-    operands[1 + i] = vyre_spv_value(s, rows[i]);
-  }
-  if (all) /* the rows are constants of the module already */
-    return vyre_spv_intern(s, SpvOpConstantComposite, true, operands, 1 + count, NULL, 0, NULL);
-  for (uint32_t i = 0; i < count; i++)
+  uint64_t lanes[4] = {0};
+  for (uint32_t i = 0; i < count; i++) {
     lanes[i] = vyre_spv_payload(s, rows[i]);
-  return lanes_here(s, type, lanes);
+    if (!is_stored) /* a scalar row is a constant of the module already */
+      operands[1 + i] =
+          VYRE_TYPE_LANES(vyre_spv_row_type(s, rows[i])) == 1 ? vyre_spv_value(s, rows[i]) : vyre_spv_scalar(s, kind, lanes[i]);
+  }
+  return is_stored ? lanes_here(s, type, lanes)
+                   : vyre_spv_intern(s, SpvOpConstantComposite, true, operands, 1 + count, NULL, 0, NULL);
 }
 
 /* ---- rows ---- */
