@@ -3,7 +3,8 @@
  *
  * Roots are effects: stores that other invocations can see, atomics, barriers, traps, volatile accesses.  A live row makes its
  * operands and its region live.  A live construct makes its jumps live.  A live read makes all writes of its variable or buffer
- * live, in whatever order they run.  Linear: each row is visited once, and each jump walks up to its construct.
+ * live, in whatever order they run.  One walk from the last row to the first finds all of that.  Rows that become live behind it,
+ * as writes in a loop do, are visited at once.  Linear: each row is visited once, and each jump walks up to its construct.
  *
  * The active lanes at a live subgroup row do not change.  The constructs around the row are live, with all of their jumps, and a
  * return before it stays, because the effect that uses the row is after both.
@@ -20,11 +21,13 @@
 
 typedef struct marker {
   const vyre_view *v;
-  uint8_t *live;
-  uint32_t *stack; /* live rows whose dependences are not marked yet */
+  bool *live;      /* not bytes, because stores to them could change the other fields */
+  uint32_t *stack; /* live rows that the walk has passed, and whose dependences are not marked yet */
   uint32_t depth;
-  uint32_t *head; /* by var or buffer, its first write; by construct, its first jump; lists through `link` */
+  uint32_t first, row; /* the program, and the row of the walk */
+  uint32_t *head; /* by var or buffer, a write; by construct, a jump; lists through `link`.  The row itself: all of them are live */
   uint32_t *link;
+  uint32_t returns;    /* those inside of constructs, in program order; a list through `head` */
   uint32_t last_live;  /* the last live row of this program with an effect */
   bool reads_anything; /* a live row may read memory that is not its operand */
 } marker;
@@ -114,23 +117,24 @@ is_interface(const vyre_view *v, uint32_t row)
   }
 }
 
-static void
+/* Marks a row as live.  The walk visits it, unless it has passed the row.  live[0] is set. */
+static inline void
 mark(marker *m, uint32_t row)
 {
-  if (row == 0 || m->live[row])
+  if (m->live[row])
     return;
-  m->live[row] = 1;
-  if (row > m->last_live && (vyre_op_flags_of(m->v, row) & VYRE_OP_EFFECT) != 0 && vyre_op_of(m->v, row) != VYRE_OP_return)
-    m->last_live = row;
-  m->stack[m->depth++] = row;
+  m->live[row] = true;
+  if (row - m->first >= m->row - m->first)
+    m->stack[m->depth++] = row;
 }
 
+/* Marks all rows of the owner's list, and those that the walk will list. */
 static void
 mark_list(marker *m, uint32_t owner)
 {
-  for (uint32_t row = m->head[owner]; row; row = m->link[row])
+  for (uint32_t row = m->head[owner]; row && row != owner; row = m->link[row])
     mark(m, row);
-  m->head[owner] = 0; /* all of the list is live */
+  m->head[owner] = owner;
 }
 
 /* Marks the writes of the buffer of an operand that is a path: the row with that operand may read the memory there. */
@@ -141,22 +145,12 @@ mark_memory(marker *m, uint32_t operand)
     mark_list(m, vyre_buffer_of(m->v, operand));
 }
 
-/* Marks the rows that one live row depends on. */
+/* Marks the writes that a live row reads. */
 static void
-visit(marker *m, uint32_t row)
+mark_writes(marker *m, uint32_t row, uint32_t op, uint32_t flags)
 {
   const vyre_view *v = m->v;
-  const uint32_t flags = vyre_op_flags_of(v, row);
-  mark(m, v->a[row]);
-  mark(m, v->b[row]);
-  mark(m, v->c[row]);
-  mark(m, v->parent[row]);
-  if (flags & VYRE_OP_REGIONS) {
-    for (uint32_t region = v->first[row]; region; region = v->next[region])
-      mark(m, region);
-    mark_list(m, row);
-  }
-  switch (vyre_op_of(v, row)) {
+  switch (op) {
   case VYRE_OP_opaque_read:
     m->reads_anything = true;
     /* fall through */
@@ -184,82 +178,90 @@ visit(marker *m, uint32_t row)
   }
 }
 
-static void
-drain(marker *m)
+/* Marks the rows that one live row depends on. */
+static inline void
+visit(marker *m, uint32_t row)
 {
+  const vyre_view *v = m->v;
+  const uint32_t op = vyre_op_of(v, row), flags = vyre_op_info_of(v, op)->flags;
+  mark(m, v->a[row]);
+  mark(m, v->b[row]);
+  mark(m, v->c[row]);
+  mark(m, v->parent[row]);
+  if (row > m->last_live && (flags & VYRE_OP_EFFECT) != 0 && op != VYRE_OP_return)
+    m->last_live = row;
+  if (flags & VYRE_OP_REGIONS) {
+    for (uint32_t region = v->first[row]; region; region = v->next[region])
+      mark(m, region);
+    mark_list(m, row);
+  }
+  if ((flags & (VYRE_OP_READS | VYRE_OP_WRITES)) != 0 || op == VYRE_OP_tuple || op == VYRE_OP_opaque_pure)
+    mark_writes(m, row, op, flags);
+}
+
+/* Marks the row and all rows behind the walk that depend on it as live, and visits them. */
+static void
+visit_all(marker *m, uint32_t row)
+{
+  m->live[row] = true;
+  visit(m, row);
   while (m->depth)
     visit(m, m->stack[--m->depth]);
 }
 
-/* Marks returns outside of loops: they are live if a live effect follows.  A return in a loop is live with the loop, as a break is.
- * Walks from the end to the first row.  If a return makes a later effect live, the walk continues from that effect. */
+/* Marks returns: they are live if a live effect follows.  A return in a loop is live with the loop, too, as a break is. */
 static void
-mark_returns(marker *m, uint32_t first, uint32_t end)
+mark_returns(marker *m)
 {
-  const vyre_view *v = m->v;
-  uint32_t row = end - 1;
-  while (row > first) {
-    if (vyre_op_of(v, row) != VYRE_OP_return || m->live[row] || v->parent[row] == first || row > m->last_live) {
-      row--;
-      continue;
-    }
-    const uint32_t last_live = m->last_live;
-    mark(m, row);
-    drain(m);
-    row = m->last_live > last_live ? m->last_live : row - 1;
+  for (uint32_t row = m->returns; row && row <= m->last_live; row = m->head[row]) {
+    if (!m->live[row])
+      visit_all(m, row);
   }
 }
 
 static void
 pin(void *user, uint32_t row)
 {
-  mark(user, row);
+  marker *m = user;
+  m->live[row] = true;
 }
 
-enum { PART = 256 }; /* rows scanned together */
-
-/* Lists the rows from `row` to `end` that may be roots or depend on an owner (owner_of).  Branch-free, because such a branch is
- * mispredicted often. */
-static uint32_t
-list_starts(const vyre_view *v, uint32_t row, uint32_t end, uint32_t *out)
-{
-  const uint32_t *op = v->op, any = VYRE_OP_EFFECT | VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_INTERFACE;
-  uint32_t count = 0;
-  for (; row < end; row++) {
-    out[count] = row;
-    count += (vyre_op_info_of(v, VYRE_ROW_OP(op[row]))->flags & any) != 0;
-  }
-  return count;
-}
-
-static void
-mark_root(marker *m, uint32_t row, bool keep_interface)
+/* Returns whether the row is live by itself.  Otherwise lists it with its owner, and returns also in `returns`. */
+static bool
+is_live_or_listed(marker *m, uint32_t row, bool keep_interface)
 {
   const vyre_view *v = m->v;
   const uint32_t owner = owner_of(v, row);
+  if (vyre_op_of(v, row) == VYRE_OP_return && v->parent[row] != m->first) {
+    m->head[row] = m->returns; /* a return owns nothing */
+    m->returns = row;
+  }
   if (owner) {
+    if (m->head[owner] == owner)
+      return true;
     m->link[row] = m->head[owner];
     m->head[owner] = row;
-  } else if (is_root(v, row) || vyre_op_of(v, row) == VYRE_OP_workgroup || is_shared_memory(v, row) ||
-             (keep_interface && is_interface(v, row))) {
-    mark(m, row);
+  } else if (vyre_op_of(v, row) != VYRE_OP_return) {
+    return is_root(v, row) || vyre_op_of(v, row) == VYRE_OP_workgroup || is_shared_memory(v, row) ||
+           (keep_interface && is_interface(v, row));
   }
+  return false;
 }
 
 static void
 mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
 {
-  uint32_t rows[PART];
-  m->last_live = 0;
-  mark(m, program);
-  for (uint32_t row = program + 1, next; row < end; row = next) {
-    next = end - row < PART ? end : row + PART;
-    const uint32_t count = list_starts(m->v, row, next, rows);
-    for (uint32_t i = 0; i < count; i++)
-      mark_root(m, rows[i], keep_interface);
+  const vyre_view *v = m->v;
+  const uint32_t any = VYRE_OP_EFFECT | VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_INTERFACE;
+  m->last_live = m->returns = 0;
+  m->first = program;
+  m->live[program] = true;
+  for (uint32_t row = end - 1; row >= program; row--) {
+    m->row = row;
+    if (m->live[row] || ((vyre_op_flags_of(v, row) & any) != 0 && is_live_or_listed(m, row, keep_interface)))
+      visit_all(m, row);
   }
-  drain(m);
-  mark_returns(m, program, end);
+  mark_returns(m);
 }
 
 /* ---- removal ------------------------------------------------------------------------------------------------------------- */
@@ -279,12 +281,12 @@ is_shared(const vyre_view *v, const uint32_t *alias, uint32_t row)
 static uint32_t
 list_dead(const marker *m, uint32_t *out)
 {
-  const uint8_t *live = m->live;
+  const bool *live = m->live;
   const uint32_t *op = m->v->op, rows = m->v->rows;
   uint32_t count = 0;
   for (uint32_t row = 1; row < rows; row++) {
     out[count] = row;
-    count += live[row] == 0 && VYRE_ROW_OP(op[row]) != VYRE_OP_null;
+    count += !live[row] && VYRE_ROW_OP(op[row]) != VYRE_OP_null;
   }
   return count;
 }
@@ -328,13 +330,14 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const bool keep_interface = host->param(ctx, "interface") == 0;
   marker m = {.v = v};
   *out = VYRE_UNCHANGED;
-  m.live = host->alloc(ctx, rows);
+  m.live = host->alloc(ctx, sizeof(bool) * rows);
   m.stack = host->alloc(ctx, sizeof(uint32_t) * rows);
   m.head = host->alloc(ctx, sizeof(uint32_t) * rows);
   m.link = host->alloc(ctx, sizeof(uint32_t) * rows);
   if (!m.live || !m.stack || !m.head || !m.link)
     return host->out_of_memory(ctx);
 
+  m.live[0] = true;
   host->each_pinned(module, pin, &m);
   for (uint32_t program = v->first[0]; program; program = v->next[program])
     mark_program(&m, program, v->next[program] ? v->next[program] : rows, keep_interface);

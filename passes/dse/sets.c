@@ -5,7 +5,7 @@
 
 typedef struct walk {
   const vyre_view *v;
-  uint8_t *seen;          /* by row, then by join */
+  bool *seen;             /* by row, then by join; not bytes, because stores to them could change the other fields */
   uint32_t *stack, depth; /* seen joins whose parts are not marked yet */
 } walk;
 
@@ -14,12 +14,12 @@ mark_version(walk *w, uint32_t version)
 {
   const uint32_t join = version & ~VYRE_JOIN;
   if ((version & VYRE_JOIN) == 0) {
-    w->seen[version] = 1;
+    w->seen[version] = true;
     return;
   }
   if (w->seen[w->v->rows + join])
     return;
-  w->seen[w->v->rows + join] = 1;
+  w->seen[w->v->rows + join] = true;
   w->stack[w->depth++] = join;
 }
 
@@ -28,7 +28,7 @@ sets_remove(vyre_pass_ctx *ctx, vyre_module *module, const stops *at, uint64_t *
 {
   const vyre_host *host = ctx->host;
   const vyre_view *v = host->view(module);
-  walk w = {.v = v, .seen = host->alloc(ctx, (size_t)v->rows + v->join_count)};
+  walk w = {.v = v, .seen = host->alloc(ctx, sizeof(bool) * ((size_t)v->rows + v->join_count))};
   w.stack = host->alloc(ctx, sizeof(uint32_t) * (v->join_count + 1));
   if (!w.seen || !w.stack)
     return host->out_of_memory(ctx);

@@ -313,16 +313,15 @@ literal_prefix(const vyre_view *v, uint32_t path)
   return prefix;
 }
 
-/* Returns the part that the load reads: all that a variable index may select, or the loaded value itself if no index is variable
- * and the program has `copy` rows.  Returns 0 if the load is not from private memory that only this module's rows access. */
+/* Returns the part that the load reads: all that a variable index may select, or the loaded value itself if no index is variable.
+ * Returns 0 if the load is not from private memory that only this module's rows access. */
 static uint32_t
-part_of(const vyre_view *v, uint32_t row, bool has_copies)
+part_of(const vyre_view *v, uint32_t row)
 {
-  if (vyre_op_of(v, row) != VYRE_OP_load || !is_plain(v, row))
+  if (!is_plain(v, row))
     return 0;
   const uint32_t prefix = literal_prefix(v, v->a[row]), part = prefix ? prefix : v->a[row], buffer = vyre_buffer_of(v, part);
-  if ((!prefix && !has_copies) || vyre_op_of(v, buffer) != VYRE_OP_buffer ||
-      VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_PRIVATE ||
+  if (vyre_op_of(v, buffer) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_PRIVATE ||
       (v->imm_hi[buffer] & (VYRE_ACCESS_ALIASED | VYRE_ACCESS_VOLATILE)) != 0)
     return 0;
   return part;
@@ -367,13 +366,19 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_view *v = u.v;
   const uint32_t rows = v->rows;
   uint64_t loads = 0;
-  bool has_copies = false; /* in the program of the row */
+  uint32_t searched = 0; /* the program that `has_copies` describes */
+  bool has_copies = false;
   *out = VYRE_UNCHANGED;
   for (uint32_t row = 1; row < rows; row++) {
-    if (vyre_op_of(v, row) == VYRE_OP_program)
-      has_copies = has_copy(v, row);
-    copy c = {.part = part_of(v, row, has_copies)};
-    if (c.part == 0 || !list_steps(v, c.part, vyre_buffer_of(v, c.part), &c.to_part))
+    const uint32_t part = vyre_op_of(v, row) == VYRE_OP_load ? part_of(v, row) : 0;
+    if (part == 0)
+      continue;
+    if (part == v->a[row] && searched != vyre_program_of(v, row)) {
+      searched = vyre_program_of(v, row);
+      has_copies = has_copy(v, searched);
+    }
+    copy c = {.part = part};
+    if ((part == v->a[row] && !has_copies) || !list_steps(v, c.part, vyre_buffer_of(v, c.part), &c.to_part))
       continue;
     if (!u.written.v) {
       if (!written_make(&u.written, ctx, module))

@@ -37,6 +37,7 @@ enum {
   VYRE_SPV_EITHER_SIGN = 256, /* an integer of the other signedness without an instruction, because its users accept either */
   VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or an OpSpecConstantOp on specialization constants */
   VYRE_SPV_HAS_TAIL = 512,    /* a construct whose edges all execute its tail (tails.c) */
+  VYRE_SPV_HAS_JOINS = 1024,  /* a construct or region whose `aux` is the index of its joins */
   VYRE_SPV_IN_MEMORY = 2048,  /* a var that is a function variable in SPIR-V (demote.c) */
 };
 
@@ -54,8 +55,6 @@ typedef struct vyre_spv_scope {
 } vyre_spv_scope;
 
 enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
-
-#define VYRE_SPV_ENDS 0x80000000u /* of an event: the end of the construct or region */
 
 /* Kinds of interned results.  A comment lists the words of the key, and after `id:` the interned number if it is not an id. */
 enum {
@@ -80,15 +79,18 @@ enum {
   VYRE_SPV_A_VARIABLE_ROW, /* id of a variable in the input; id: a row of the variable */
   VYRE_SPV_AN_ENTRY,       /* program row; id: its function */
   VYRE_SPV_A_REFLECTED,    /* result of a reflection instruction in the input */
+  VYRE_SPV_A_RESULT,       /* hash of an instruction's words, opcode; `results` instead of an id */
   VYRE_SPV_A_DECORATION,   /* reflection decoration: target and number, 1 + member; id: 1 if it is written */
   VYRE_SPV_A_VARIABLE,     /* must be last, because the set is added: id in the input and id of the pointer type, binding */
 };
-#define VYRE_SPV_FIRST_MADE 128u
-#define VYRE_SPV_SMALL      32u /* smaller 32-bit integers are found without a search */
+#define VYRE_SPV_SMALL 32u /* smaller 32-bit integers are found without a search */
 typedef struct vyre_spv_made {
   uint64_t a;
-  uint32_t b, what; /* what: kind, or 0 if the slot is free */
-  uint32_t id;
+  uint32_t b, what; /* what: kind */
+  union {
+    struct vyre_spv_result *results; /* the first one with these keys (words.c) */
+    uint32_t id;
+  };
 } vyre_spv_made;
 
 #define VYRE_SPV_DEPTH 1023u /* SPIR-V's universal limit for nested constructs */
@@ -116,10 +118,7 @@ typedef struct vyre_spv {
   uint32_t float_controls;  /* float controls that the module may require */
   const uint8_t *in_bounds; /* by row of the module, or NULL; borrowed */
   bool shared_blocks;       /* the input declares that workgroup memory has layouts */
-  uint32_t input;
-  uint32_t version;
-  uint32_t memory_model;
-  uint32_t next_id;
+  uint32_t input, version, memory_model, next_id;
 
   /* sections, in the module's order */
   vyre_spv_words capabilities, extensions, imports, entries, modes, strings, names, processed, decorations, globals, code;
@@ -127,12 +126,10 @@ typedef struct vyre_spv {
   bool plain;    /* not `constant`, and not a strict program: operations need no further words */
 
   /* interning */
-  struct vyre_spv_interned *interned;
-  vyre_spv_made *made; /* open addressing: vyre_spv_made_of */
-  uint32_t made_count, made_slots;
-  vyre_spv_made first_made[VYRE_SPV_FIRST_MADE]; /* initial slots, enough for most modules */
-  vyre_spv_made no_made;                         /* the result of vyre_spv_made_of if memory ran out */
-  uint32_t small[2][VYRE_SPV_SMALL];             /* ids of i32 and u32 constants, or 0 */
+  vyre_spv_made **made, *new_made; /* open addressing (vyre_spv_made_of), and `made_left` unused entries */
+  uint32_t made_slots, made_left;
+  vyre_spv_made no_made;             /* the result of vyre_spv_made_of if memory ran out */
+  uint32_t small[2][VYRE_SPV_SMALL]; /* ids of i32 and u32 constants, or 0 */
   uint32_t value_types[256];
   uint32_t glsl;
   uint32_t builtins[VYRE_SPV_PLACES]; /* by op - VYRE_OP_gid */
@@ -153,22 +150,22 @@ typedef struct vyre_spv {
   uint32_t builtins_used;
 
   /* control */
-  uint32_t block;         /* label of the current block */
-  bool dead;              /* the block has ended with a jump */
-  bool fell;              /* the case ended with a fallthrough */
-  uint32_t breakif;       /* the row that ended the continuing region, or 0 */
-  uint32_t continuing;    /* number of enclosing continuing regions */
-  uint32_t nesting;       /* number of enclosing regions */
-  uint32_t nests;         /* number of constructs in the program, from the survey */
-  uint32_t loops;         /* number of loops among them */
-  vyre_spv_words vars;    /* rows of the vars that are values */
-  vyre_spv_words events;  /* from the survey: rows, and with VYRE_SPV_ENDS the ends of constructs and regions (live.c) */
-  uint32_t open;          /* the innermost construct, region or program around the last event */
-  vyre_spv_words joins;   /* from live.c: row of a construct or region, number of vars, vars */
-  vyre_spv_words changes; /* pairs: var, its value before a change */
-  vyre_spv_words carried; /* ids that edges bring to joins, or 0 for zero */
-  uint32_t carry;         /* index in `carried` of the next edge's values; 0 if it brings the current values */
-  vyre_spv_words crossed; /* from the survey, pairs: a construct, and the target of a leave that crosses it */
+  uint32_t block;               /* label of the current block */
+  bool dead, fell;              /* the block has ended with a jump; the case ended with a fallthrough */
+  uint32_t breakif;             /* the row that ended the continuing region, or 0 */
+  uint32_t continuing, nesting; /* numbers of enclosing continuing regions, and of enclosing regions */
+  uint32_t nests, loops;        /* numbers of constructs in the program, and of loops among them, from the survey */
+  vyre_spv_words declared;      /* rows of the workgroup, the buffers, and the vars that are function variables */
+  bool demoted;                 /* there are vars that are function variables */
+  vyre_spv_words vars;          /* rows of the vars that are values */
+  vyre_spv_words events;        /* from the survey: gets, sets, jumps, starts and ends of constructs and regions (control.h) */
+  uint32_t open;                /* the innermost construct, region or program around the last event */
+  uint32_t inside, deepest;     /* numbers of constructs around the last event, and the most around an event */
+  vyre_spv_words joins;         /* from live.c: row of a construct or region, number of vars, vars */
+  vyre_spv_words changes;       /* pairs: var, its value before a change */
+  vyre_spv_words carried;       /* ids that edges bring to joins, or 0 for zero */
+  uint32_t carry;               /* index in `carried` of the next edge's values; 0 if it brings the current values */
+  vyre_spv_words crossed;       /* from the survey, pairs: a construct, and the target of a leave that crosses it */
   /* pairs: a target of leaves that continue after the construct being closed, and the index of their values */
   vyre_spv_words leaving;
   bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */
@@ -245,25 +242,28 @@ uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_
 /* Interns a new type with an id that was allocated before. */
 void vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, const uint32_t *extra,
                         size_t extra_count, uint32_t id);
-VYRE_SPV_COLD bool vyre_spv_grow_made(vyre_spv *s);
-/* Returns the slot of the key, which is valid until the next call.  In a new slot, `id` is 0, and the caller sets it.  Rows look up
- * their types here, so it has its own open addressing: with uthash, exports take 4 % longer (bench-shaders, "of import and
- * export"). */
+bool vyre_spv_grow_made(vyre_spv *s);
+static inline uint32_t
+vyre_spv_made_hash(uint32_t what, uint64_t a, uint32_t b)
+{
+  return (uint32_t)((a ^ (b + ((uint64_t)what << 32)) * 0xc2b2ae3d27d4eb4fu) * 0x9e3779b97f4a7c15u >> 40);
+}
+/* Returns the entry of the key.  In a new entry, `id` and `results` are 0, and the caller sets one. */
 static inline vyre_spv_made *
 vyre_spv_made_of(vyre_spv *s, uint32_t what, uint64_t a, uint32_t b)
 {
-  if (s->made_count >= s->made_slots / 4 * 3 && !vyre_spv_grow_made(s))
+  if (s->made_left == 0 && !vyre_spv_grow_made(s))
     return &s->no_made;
-  const uint64_t hash = (a ^ (b + ((uint64_t)what << 32)) * 0xc2b2ae3d27d4eb4fu) * 0x9e3779b97f4a7c15u;
-  for (uint32_t slot = (uint32_t)(hash >> 40);; slot++) {
-    vyre_spv_made *made = &s->made[slot & (s->made_slots - 1)];
-    if (made->a == a && made->b == b && made->what == what)
-      return made;
-    if (!made->what) {
-      *made = (vyre_spv_made){a, b, what, 0};
-      s->made_count++;
-      return made;
+  for (uint32_t slot = vyre_spv_made_hash(what, a, b);; slot++) {
+    vyre_spv_made **const made = &s->made[slot & (s->made_slots - 1)];
+    if (!*made) {
+      s->made_left--;
+      *made = s->new_made++;
+      **made = (vyre_spv_made){a, b, what, {NULL}};
+      return *made;
     }
+    if ((*made)->a == a && (*made)->b == b && (*made)->what == what)
+      return *made;
   }
 }
 VYRE_SPV_COLD void vyre_spv_fail(vyre_spv *s, const char *format, ...) VYRE_PRINTF(2, 3);
@@ -496,11 +496,11 @@ uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
 uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
 /* Returns a constant with the bits of each lane. */
 uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
-/* As vyre_spv_lanes, where instructions may be written.  A type that the module's capabilities permit only in memory has no
- * constants, so the value is converted from 32 bits (convert.c). */
-uint32_t vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
-/* Gets the lanes of a const row, or of joins of const rows.  Returns false for other rows. */
-bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4]);
+/* Gets the const row of each lane of a join of const rows.  Returns false for other joins. */
+bool vyre_spv_const_rows(const vyre_spv *s, uint32_t join, uint32_t rows[4]);
+/* Returns a constant with the const row of each lane, where instructions may be written.  A type that the module's capabilities
+ * permit only in memory has no constants, so the value is converted from 32 bits (convert.c). */
+uint32_t vyre_spv_const_here(vyre_spv *s, vyre_type type, const uint32_t rows[4]);
 /* Writes the words of a literal of that kind to `out`, and returns their number. */
 uint32_t vyre_spv_literal(vyre_kind kind, uint64_t bits, uint32_t out[2]);
 /* Returns the unsigned integer kind of the same width. */

@@ -42,6 +42,34 @@ vyre_spv_unreachable(vyre_spv *s)
   vyre_spv_instruction(s, &s->code, SpvOpUnreachable, NULL, 0);
 }
 
+static void
+push_label(vyre_spv *s, vyre_spv_words *words, uint32_t row, uint32_t label)
+{
+  if (vyre_spv_opcode(s, row) != VYRE_OP_const)
+    vyre_spv_fail(s, "a case label that is not a const row\nFix: verify the module before writing it");
+  uint32_t literal[2];
+  const uint32_t count = vyre_spv_literal(VYRE_TYPE_KIND(vyre_spv_row_type(s, row)), vyre_spv_payload(s, row), literal);
+  vyre_spv_append(s, words, literal, count);
+  vyre_spv_push(s, words, label);
+}
+
+void
+vyre_spv_push_labels(vyre_spv *s, vyre_spv_words *words, uint32_t labels, uint32_t label)
+{
+  if (labels && vyre_spv_opcode(s, labels) != VYRE_OP_tuple) {
+    push_label(s, words, labels, label);
+    return;
+  }
+  uint32_t tuple = labels, left = labels ? VYRE_TUPLE_COUNT(s->imm[labels]) : 0;
+  for (; left > 3 && !vyre_spv_failed(s); left -= 2, tuple = s->c[tuple]) {
+    push_label(s, words, s->a[tuple], label);
+    push_label(s, words, s->b[tuple], label);
+  }
+  const uint32_t parts[3] = {s->a[tuple], s->b[tuple], s->c[tuple]};
+  for (uint32_t k = 0; k < left && k < 3; k++)
+    push_label(s, words, parts[k], label);
+}
+
 vyre_spv_branching
 vyre_spv_if_begin(vyre_spv *s, uint32_t condition)
 {

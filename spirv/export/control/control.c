@@ -22,10 +22,14 @@ static void
 add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to)
 {
   const size_t changes = s->changes.count;
-  const uint32_t after = s->carry ? to : vyre_spv_run_tails(s, to);
-  vyre_spv_add_edge(s, edges, after, s->block, s->carry ? s->carry : vyre_spv_values_at(s, after));
+  if (s->carry) {
+    vyre_spv_add_edge(s, edges, to, s->block, s->carry);
+    s->carry = 0;
+    return;
+  }
+  const uint32_t after = vyre_spv_has_tail(s, to) ? vyre_spv_run_tails(s, to) : to;
+  vyre_spv_add_edge(s, edges, after, s->block, vyre_spv_values_at(s, after));
   vyre_spv_restore(s, changes);
-  s->carry = 0;
 }
 
 /* Ends the current block with a branch, and records its edge. */
@@ -357,35 +361,6 @@ write_loop(vyre_spv *s, uint32_t row)
     close_scope(s, &s->scopes[depth]);
 }
 
-static void
-push_label(vyre_spv *s, vyre_spv_words *words, uint32_t row, uint32_t label)
-{
-  if (vyre_spv_opcode(s, row) != VYRE_OP_const)
-    vyre_spv_fail(s, "a case label that is not a const row\nFix: verify the module before writing it");
-  uint32_t literal[2];
-  const uint32_t count = vyre_spv_literal(VYRE_TYPE_KIND(vyre_spv_row_type(s, row)), vyre_spv_payload(s, row), literal);
-  vyre_spv_append(s, words, literal, count);
-  vyre_spv_push(s, words, label);
-}
-
-/* Appends the labels of a case: no labels, a const row, or a tuple of const rows. */
-static void
-push_labels(vyre_spv *s, vyre_spv_words *words, uint32_t labels, uint32_t label)
-{
-  if (labels && vyre_spv_opcode(s, labels) != VYRE_OP_tuple) {
-    push_label(s, words, labels, label);
-    return;
-  }
-  uint32_t tuple = labels, left = labels ? VYRE_TUPLE_COUNT(s->imm[labels]) : 0;
-  for (; left > 3 && !vyre_spv_failed(s); left -= 2, tuple = s->c[tuple]) {
-    push_label(s, words, s->a[tuple], label);
-    push_label(s, words, s->b[tuple], label);
-  }
-  const uint32_t parts[3] = {s->a[tuple], s->b[tuple], s->c[tuple]};
-  for (uint32_t k = 0; k < left && k < 3; k++)
-    push_label(s, words, parts[k], label);
-}
-
 /* Writes the cases in order; `next_edges` has the edges that fall through to the next case. */
 static void
 write_cases(vyre_spv *s, uint32_t row, uint32_t depth, uint32_t head, uint32_t first_label)
@@ -424,7 +399,7 @@ write_switch(vyre_spv *s, uint32_t row)
     const uint32_t label = s->next_id++;
     if (s->imm[region] & VYRE_CASE_DEFAULT)
       otherwise = label;
-    push_labels(s, &s->scratch, s->a[region], label);
+    vyre_spv_push_labels(s, &s->scratch, s->a[region], label);
   }
   if (vyre_spv_failed(s))
     return;
@@ -473,15 +448,34 @@ write_block(vyre_spv *s, uint32_t row)
 
 /* Writes a break or continue of the innermost loop. */
 static void
-write_loop_jump(vyre_spv *s, bool is_break)
+write_loop_jump(vyre_spv *s, uint32_t row)
 {
   vyre_spv_scope *scope = loop_around(s);
   if (!scope)
     vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
-  else if (is_break)
+  else if (vyre_spv_opcode(s, row) == VYRE_OP_break)
     jump(s, &scope->merge_edges, scope->row, scope->merge);
   else
     jump(s, &scope->next_edges, s->last[scope->row], scope->next);
+}
+
+static void
+write_leave_row(vyre_spv *s, uint32_t row)
+{
+  write_leave(s, s->a[row]);
+}
+
+static void
+write_fallthrough(vyre_spv *s, uint32_t row)
+{
+  (void)row;
+  s->fell = true;
+}
+
+static void
+write_breakif(vyre_spv *s, uint32_t row)
+{
+  s->breakif = row;
 }
 
 /* ---- rows ---- */
@@ -497,83 +491,87 @@ write_end(vyre_spv *s, uint32_t row)
   s->dead = true;
 }
 
-/* Writes a row of an op before gid: declarations, control, memory. */
 static void
-write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
+write_declaration(vyre_spv *s, uint32_t row)
 {
-  switch (op) {
-  case VYRE_OP_workgroup:
-  case VYRE_OP_var:
-  case VYRE_OP_buffer:
-    return;
-  case VYRE_OP_get:
-    if (vyre_spv_is_in_memory(s, row))
-      vyre_spv_demoted_get(s, row);
-    else
-      vyre_spv_get(s, row);
-    return;
-  case VYRE_OP_set:
-    if (vyre_spv_is_in_memory(s, row))
-      vyre_spv_demoted_set(s, row);
-    else
-      vyre_spv_set(s, row);
-    return;
-  case VYRE_OP_if:
-    write_if(s, row);
-    return;
-  case VYRE_OP_for:
-    write_for(s, row);
-    return;
-  case VYRE_OP_loop:
-    write_loop(s, row);
-    return;
-  case VYRE_OP_switch:
-    write_switch(s, row);
-    return;
-  case VYRE_OP_block:
-    write_block(s, row);
-    return;
-  case VYRE_OP_break:
-  case VYRE_OP_continue:
-    write_loop_jump(s, op == VYRE_OP_break);
-    return;
-  case VYRE_OP_leave:
-    write_leave(s, s->a[row]);
-    return;
-  case VYRE_OP_fallthrough:
-    s->fell = true;
-    return;
-  case VYRE_OP_breakif:
-    s->breakif = row;
-    return;
-  case VYRE_OP_return:
-  case VYRE_OP_trap:
-    write_end(s, row);
-    return;
-  case VYRE_OP_const:
-  case VYRE_OP_spec:
-    if (!s->id[row - s->base])
-      vyre_spv_row(s, row);
-    return;
-  default:
-    vyre_spv_memory_row(s, row);
-    return;
-  }
+  (void)s;
+  (void)row; /* written at the start of the program */
 }
 
 static void
-write_row(vyre_spv *s, uint32_t row)
+write_get(vyre_spv *s, uint32_t row)
 {
-  const vyre_opcode op = vyre_spv_opcode(s, row);
-  const bool is_value = (op == VYRE_OP_get || op == VYRE_OP_set) && !vyre_spv_is_in_memory(s, row); /* writes no instruction */
-  if (s->lined && op > VYRE_OP_buffer && !is_value)
-    vyre_spv_new_line(s, row);
+  if (vyre_spv_is_in_memory(s, row))
+    vyre_spv_demoted_get(s, row);
+  else
+    vyre_spv_get(s, row);
+}
+
+static void
+write_set(vyre_spv *s, uint32_t row)
+{
+  if (vyre_spv_is_in_memory(s, row))
+    vyre_spv_demoted_set(s, row);
+  else
+    vyre_spv_set(s, row);
+}
+
+static void
+write_const(vyre_spv *s, uint32_t row)
+{
+  if (!s->id[row - s->base])
+    s->id[row - s->base] = vyre_spv_splat_here(s, vyre_spv_row_type(s, row), vyre_spv_payload(s, row));
+}
+
+static void
+write_spec(vyre_spv *s, uint32_t row)
+{
+  if (!s->id[row - s->base])
+    vyre_spv_row(s, row);
+}
+
+/* The functions that write ops before gid.  NULL means vyre_spv_memory_row. */
+static void (*const writers[VYRE_OP_gid])(vyre_spv *s, uint32_t row) = {
+    [VYRE_OP_workgroup] = write_declaration,
+    [VYRE_OP_var] = write_declaration,
+    [VYRE_OP_buffer] = write_declaration,
+    [VYRE_OP_get] = write_get,
+    [VYRE_OP_set] = write_set,
+    [VYRE_OP_if] = write_if,
+    [VYRE_OP_for] = write_for,
+    [VYRE_OP_loop] = write_loop,
+    [VYRE_OP_switch] = write_switch,
+    [VYRE_OP_block] = write_block,
+    [VYRE_OP_break] = write_loop_jump,
+    [VYRE_OP_continue] = write_loop_jump,
+    [VYRE_OP_leave] = write_leave_row,
+    [VYRE_OP_fallthrough] = write_fallthrough,
+    [VYRE_OP_breakif] = write_breakif,
+    [VYRE_OP_return] = write_end,
+    [VYRE_OP_trap] = write_end,
+    [VYRE_OP_const] = write_const,
+    [VYRE_OP_spec] = write_spec,
+};
+
+static void
+write_row(vyre_spv *s, uint32_t row, vyre_opcode op)
+{
   if (op < VYRE_OP_gid)
-    write_first_row(s, row, op);
+    (writers[op] ? writers[op] : vyre_spv_memory_row)(s, row);
   else if (vyre_op_is_opaque(op))
     vyre_spv_opaque(s, row);
   else if (!s->id[row - s->base])
     vyre_spv_row(s, row);
+}
+
+/* Writes a row with its source position and the values of source variables. */
+static void
+write_row_and_debug(vyre_spv *s, uint32_t row, vyre_opcode op)
+{
+  const bool is_value = (op == VYRE_OP_get || op == VYRE_OP_set) && !vyre_spv_is_in_memory(s, row); /* writes no instruction */
+  if (s->lined && op > VYRE_OP_buffer && !is_value)
+    vyre_spv_new_line(s, row);
+  write_row(s, row, op);
   if (s->has_values && (op > VYRE_OP_buffer || op == VYRE_OP_const))
     vyre_spv_write_debug_value(s, row, op == VYRE_OP_set && is_value ? vyre_spv_set_to(s, row) : s->id[row - s->base]);
 }
@@ -583,10 +581,15 @@ vyre_spv_region(vyre_spv *s, uint32_t region)
 {
   if (++s->nesting > VYRE_SPV_DEPTH + 1)
     vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u\nFix: nest fewer constructs", VYRE_SPV_DEPTH);
+  const bool has_debug = s->lined || s->has_values;
   /* the tail after such a construct writes no instruction */
   for (uint32_t row = s->first[region]; row && !s->dead && !s->carry && !vyre_spv_failed(s); row = s->next[row]) {
+    const vyre_opcode op = vyre_spv_opcode(s, row);
     s->row = row;
-    write_row(s, row);
+    if (has_debug)
+      write_row_and_debug(s, row, op);
+    else
+      write_row(s, row, op);
   }
   s->nesting--;
 }

@@ -12,7 +12,7 @@ static inline bool
 vyre_spv_is_in_memory(const vyre_spv *s, uint32_t row)
 {
   const uint32_t var = s->a[row];
-  return var > s->base && var < row && (s->use[var - s->base] & VYRE_SPV_IN_MEMORY) != 0;
+  return s->demoted && var > s->base && var < row && (s->use[var - s->base] & VYRE_SPV_IN_MEMORY) != 0;
 }
 
 /* ---- blocks.c ---- */
@@ -20,6 +20,8 @@ vyre_spv_is_in_memory(const vyre_spv *s, uint32_t row)
 void vyre_spv_branch_conditional(vyre_spv *s, uint32_t condition, uint32_t yes, uint32_t no);
 void vyre_spv_selection_merge(vyre_spv *s, uint32_t merge, uint32_t hints);
 void vyre_spv_unreachable(vyre_spv *s);
+/* Appends the labels of a case, each with its block: no labels, a const row, or a tuple of const rows. */
+void vyre_spv_push_labels(vyre_spv *s, vyre_spv_words *words, uint32_t labels, uint32_t label);
 
 /* ---- demote.c ---- */
 
@@ -38,11 +40,16 @@ void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
 bool vyre_spv_is_silent(vyre_spv *s, uint32_t row);
 /* For the survey: marks the construct if the rows after it are a tail that ends where `target` ends.  Returns whether they are. */
 bool vyre_spv_claim_tail(vyre_spv *s, uint32_t construct, uint32_t target);
+static inline bool
+vyre_spv_has_tail(const vyre_spv *s, uint32_t construct)
+{
+  return (s->use[construct - s->base] & VYRE_SPV_HAS_TAIL) != 0;
+}
 /* Returns the construct that ends where the tail of this construct ends, or 0 if this construct has no tail. */
 static inline uint32_t
 vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
 {
-  return s->use[construct - s->base] & VYRE_SPV_HAS_TAIL ? s->parent[s->parent[construct]] : 0;
+  return vyre_spv_has_tail(s, construct) ? s->parent[s->parent[construct]] : 0;
 }
 
 /* Applies the tails after the construct to the vars.  Returns the construct whose end is reached.  The caller restores the vars. */
@@ -50,10 +57,18 @@ uint32_t vyre_spv_run_tails(vyre_spv *s, uint32_t construct);
 
 /* ---- live.c ---- */
 
-/* For the survey: lists the row as an event. */
-void vyre_spv_event(vyre_spv *s, uint32_t row);
-/* After the survey: lists in `joins` the vars that may need phis, as (row, count, vars...) by construct or region.  `id` of a var
- * is its index in `vars`. */
+/* The kinds of events: row * VYRE_SPV_EVENTS + kind.  A get or set has the index of the var in `vars` instead of a row. */
+enum {
+  VYRE_SPV_GETS,
+  VYRE_SPV_SETS,
+  VYRE_SPV_JUMPS,
+  VYRE_SPV_BEGINS_REGION,
+  VYRE_SPV_ENDS_REGION,
+  VYRE_SPV_BEGINS, /* a construct */
+  VYRE_SPV_ENDS,
+  VYRE_SPV_EVENTS = 8
+};
+/* After the survey: lists in `joins` the vars that may need phis, as (row, count, vars...) by construct or region. */
 void vyre_spv_find_joins(vyre_spv *s);
 
 /* ---- phis.c ---- */

@@ -44,12 +44,18 @@ is_too_long(const vyre_spv *s, uint32_t var, uint64_t words, bool is_over)
   return is_long && may_be_variable(s, var);
 }
 
-/* Adds the words of phis to the sums of their vars, for all joins.  Returns the sum. */
-static uint64_t
+/* The words of phis of all joins. */
+typedef struct phi_words {
+  uint64_t all;
+  bool any_too_long; /* a phi is longer than an instruction may be */
+} phi_words;
+
+/* Counts the words of phis.  Adds them to the sums of their vars, if `sums`. */
+static phi_words
 count_words(const vyre_spv *s, uint64_t *sums)
 {
   const uint32_t *const joins = s->joins.data;
-  uint64_t all = 0;
+  phi_words result = {0};
   for (size_t at = 1; at < s->joins.count; at += 2 + joins[at + 1]) {
     const uint32_t row = joins[at];
     const uint32_t around = s->parent[row];
@@ -58,24 +64,27 @@ count_words(const vyre_spv *s, uint64_t *sums)
     const uint64_t edges = has_two_edges ? 2 * VYRE_SPV_EDGE_WORDS : s->aux[(is_loop ? around : row) - s->base];
     const uint64_t own = VYRE_SPV_PHI_WORDS + edges;
     const uint64_t words = is_case ? own : is_loop ? own + HEADER_PHI_WORDS : own + s->id[row - s->base];
-    for (uint32_t k = 0; k < joins[at + 1]; k++) {
+    for (uint32_t k = 0; sums && k < joins[at + 1]; k++) {
       uint64_t *const sum = &sums[s->id[joins[at + 2 + k] - s->base]];
       *sum = own <= MOST_PHI_WORDS && *sum != UINT64_MAX ? *sum + words : UINT64_MAX;
     }
-    all += joins[at + 1] * words;
+    result.all += joins[at + 1] * words;
+    result.any_too_long |= own > MOST_PHI_WORDS;
   }
-  return all;
+  return result;
 }
 
 bool
 vyre_spv_demote(vyre_spv *s)
 {
   const uint32_t count = (uint32_t)s->vars.count;
-  uint64_t *const sums = vyre_spv_memory(s, count * sizeof *sums);
+  const phi_words words = count_words(s, NULL);
+  const bool is_over = words.all > word_budget(s);
+  uint64_t *const sums = is_over || words.any_too_long ? vyre_spv_memory(s, count * sizeof *sums) : NULL;
   if (!sums)
     return false;
   memset(sums, 0, count * sizeof *sums);
-  const bool is_over = count_words(s, sums) > word_budget(s);
+  (void)count_words(s, sums);
   s->scratch.count = 0;
   for (uint32_t i = 0; i < count; i++)
     if (is_too_long(s, s->vars.data[i], sums[i], is_over))
@@ -83,6 +92,7 @@ vyre_spv_demote(vyre_spv *s)
   if (s->scratch.count == 0 || vyre_spv_failed(s))
     return false;
   vyre_spv_clear_program(s);
+  s->demoted = true;
   for (size_t i = 0; i < s->scratch.count; i++)
     s->use[s->scratch.data[i] - s->base] = VYRE_SPV_IN_MEMORY;
   return true;

@@ -57,10 +57,10 @@ vyre_spv_begin_vars(vyre_spv *s)
     const uint32_t var = s->vars.data[i];
     s->id[var - s->base] = s->imm_hi[var] & VYRE_ACCESS_UNSET ? UNSET : ZERO;
   }
-  for (size_t i = 0; i < s->events.count; i++)
-    s->aux[(s->events.data[i] & ~VYRE_SPV_ENDS) - s->base] = 0;
-  for (size_t at = 1; at < s->joins.count; at += 2 + s->joins.data[at + 1])
+  for (size_t at = 1; at < s->joins.count; at += 2 + s->joins.data[at + 1]) {
     s->aux[s->joins.data[at] - s->base] = (uint32_t)at;
+    s->use[s->joins.data[at] - s->base] |= VYRE_SPV_HAS_JOINS;
+  }
 }
 
 static void
@@ -116,8 +116,10 @@ typedef struct join_list {
 static join_list
 joins_of(const vyre_spv *s, uint32_t row)
 {
-  const uint32_t at = s->joins.count ? s->aux[row - s->base] : 0;
-  return at ? (join_list){s->joins.data + at + 2, s->joins.data[at + 1]} : (join_list){NULL, 0};
+  if (!(s->use[row - s->base] & VYRE_SPV_HAS_JOINS))
+    return (join_list){NULL, 0};
+  const uint32_t *const joins = s->joins.data + s->aux[row - s->base];
+  return (join_list){joins + 2, joins[1]};
 }
 
 uint32_t
@@ -180,63 +182,68 @@ vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
 
 /* ---- phis ---- */
 
-/* Writes a phi of the ids in `marks`, one per edge. */
-static uint32_t
-write_phi(vyre_spv *s, uint32_t type, const vyre_spv_words *edges)
+/* Begins a phi: writes the blocks of the edges.  Returns its words, or NULL on failure.  The caller sets the type, the id, and the
+ * operand of each edge. */
+static inline uint32_t *
+begin_phi(vyre_spv *s, const vyre_spv_words *edges)
 {
   const size_t count = edges->count / EDGE_WORDS;
-  const uint32_t id = s->next_id++;
   if (count * 2 + 3 > 0xffff) {
     vyre_spv_fail(s, "a phi of %zu edges", count);
-    return 0;
+    return NULL;
   }
-  uint32_t *words = vyre_spv_reserve(s, &s->code, count * 2 + 3);
+  uint32_t *const words = vyre_spv_reserve(s, &s->code, count * 2 + 3);
   if (!words || vyre_spv_failed(s))
-    return 0;
-  *words++ = (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi;
-  *words++ = type;
-  *words++ = id;
-  for (size_t i = 0; i < count; i++) {
-    *words++ = s->marks.data[i];
-    *words++ = edges->data[i * EDGE_WORDS + EDGE_BLOCK];
-  }
-  return id;
+    return NULL;
+  words[0] = (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi;
+  for (size_t i = 0; i < count; i++)
+    words[4 + i * 2] = edges->data[i * EDGE_WORDS + EDGE_BLOCK];
+  return words;
 }
 
-/* Returns the value of the k-th join of `to` in the block of the edges.  For edges to other constructs, the phi has an undefined
- * operand.  Ids smaller than `known` dominate all of the edges. */
+/* Writes the phi of the k-th join of `to`, a var.  For edges to other constructs, it has an undefined operand. */
 static uint32_t
-merge_join(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t to, uint32_t k)
+write_phi(vyre_spv *s, const vyre_spv_words *edges, bool all, uint32_t to, uint32_t k, uint32_t var)
 {
-  const uint32_t *const data = edges->data, var = joins_of(s, to).vars[k];
-  uint32_t id = 0;
-  bool any = false, alike = true, all = true;
-  s->marks.count = 0;
+  const uint32_t *const data = edges->data, undefined = all ? 0 : undefined_of(s, var);
+  uint32_t *const words = begin_phi(s, edges); /* `code` does not grow until the phi is complete */
+  if (!words)
+    return 0;
+  for (size_t at = 0, i = 3; at < edges->count; at += EDGE_WORDS, i += 2)
+    words[i] = data[at + EDGE_TO] == to ? phi_operand(s, var, s->carried.data[data[at + EDGE_VALUES] + k]) : undefined;
+  words[1] = type_of(s, var);
+  return words[2] = s->next_id++;
+}
+
+/* Returns the value of the k-th join of `to`, a var, in the block of the edges.  Ids smaller than `known` dominate all of the
+ * edges. */
+static inline uint32_t
+merge_join(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t to, uint32_t k, uint32_t var)
+{
+  const uint32_t *const data = edges->data, *const carried = s->carried.data + k;
+  uint32_t id = UINT32_MAX; /* none */
+  bool alike = true, all = true;
   for (size_t at = 0; at < edges->count; at += EDGE_WORDS) {
-    const bool taken = data[at + EDGE_TO] == to;
-    const uint32_t here = taken ? s->carried.data[data[at + EDGE_VALUES] + k] : UINT32_MAX;
-    vyre_spv_push(s, &s->marks, here);
-    alike = alike && (!taken || !any || here == id);
-    id = taken ? here : id;
-    any = any || taken;
-    all = all && taken;
+    if (data[at + EDGE_TO] != to) {
+      all = false;
+      continue;
+    }
+    const uint32_t here = carried[data[at + EDGE_VALUES]];
+    alike &= id == UINT32_MAX || here == id;
+    id = here;
   }
-  if (alike && (all || id < known || id == UNSET))
-    return id;
-  const uint32_t undefined = all ? 0 : undefined_of(s, var);
-  for (size_t i = 0; i < s->marks.count && !vyre_spv_failed(s); i++)
-    s->marks.data[i] = s->marks.data[i] == UINT32_MAX ? undefined : phi_operand(s, var, s->marks.data[i]);
-  return write_phi(s, type_of(s, var), edges);
+  id = id == UINT32_MAX ? 0 : id;
+  return alike && (all || id < known || id == UNSET) ? id : write_phi(s, edges, all, to, k, var);
 }
 
 uint32_t
 vyre_spv_collect_joins(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t to)
 {
-  const uint32_t count = joins_of(s, to).count;
+  const join_list joins = joins_of(s, to);
   const size_t start = s->carried.count;
-  (void)vyre_spv_reserve(s, &s->carried, count);
-  for (uint32_t k = 0; k < count && !vyre_spv_failed(s); k++)
-    s->carried.data[start + k] = merge_join(s, edges, known, to, k);
+  (void)vyre_spv_reserve(s, &s->carried, joins.count);
+  for (uint32_t k = 0; k < joins.count && !vyre_spv_failed(s); k++)
+    s->carried.data[start + k] = merge_join(s, edges, known, to, k, joins.vars[k]);
   return (uint32_t)start;
 }
 
@@ -245,7 +252,7 @@ vyre_spv_merge_joins(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, u
 {
   const join_list joins = joins_of(s, row);
   for (uint32_t k = 0; k < joins.count && !vyre_spv_failed(s); k++)
-    change(s, joins.vars[k], merge_join(s, edges, known, row, k));
+    change(s, joins.vars[k], merge_join(s, edges, known, row, k, joins.vars[k]));
 }
 
 void
@@ -278,10 +285,13 @@ vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target)
 {
   const uint32_t leaves = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1), type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1));
   const uint32_t stays = vyre_spv_null(s, type);
-  s->marks.count = 0;
-  for (size_t at = 0; at < edges->count; at += EDGE_WORDS)
-    vyre_spv_push(s, &s->marks, edges->data[at + EDGE_TO] == target ? leaves : stays);
-  return write_phi(s, type, edges);
+  uint32_t *const words = begin_phi(s, edges);
+  if (!words)
+    return 0;
+  for (size_t at = 0, i = 3; at < edges->count; at += EDGE_WORDS, i += 2)
+    words[i] = edges->data[at + EDGE_TO] == target ? leaves : stays;
+  words[1] = type;
+  return words[2] = s->next_id++;
 }
 
 /* ---- loops ---- */

@@ -40,7 +40,7 @@ vyre_spv_claim_tail(vyre_spv *s, uint32_t construct, uint32_t target)
   const vyre_opcode op = vyre_spv_opcode(s, target);
   if ((op != VYRE_OP_block && op != VYRE_OP_switch) || s->parent[s->parent[construct]] != target)
     return false;
-  if (s->use[construct - s->base] & VYRE_SPV_HAS_TAIL)
+  if (vyre_spv_has_tail(s, construct))
     return true;
   if (!vyre_spv_is_silent(s, s->next[construct]))
     return false;
@@ -51,7 +51,7 @@ vyre_spv_claim_tail(vyre_spv *s, uint32_t construct, uint32_t target)
 uint32_t
 vyre_spv_run_tails(vyre_spv *s, uint32_t construct)
 {
-  for (; s->use[construct - s->base] & VYRE_SPV_HAS_TAIL; construct = s->parent[s->parent[construct]])
+  for (; vyre_spv_has_tail(s, construct); construct = s->parent[s->parent[construct]])
     for (uint32_t row = s->next[construct]; row && !vyre_spv_failed(s); row = s->next[row])
       if (vyre_spv_opcode(s, row) == VYRE_OP_get)
         vyre_spv_get(s, row);

@@ -172,9 +172,11 @@ vyre_spv_write_debug_value(vyre_spv *s, uint32_t row, uint32_t id)
 void
 vyre_spv_declare_variables(vyre_spv *s)
 {
-  for (uint32_t row = s->first[s->program]; row && s->has_values && !vyre_spv_failed(s); row = s->next[row])
+  for (size_t i = 0; i < s->declared.count && s->has_values && !vyre_spv_failed(s); i++) {
+    const uint32_t row = s->declared.data[i];
     for (vyre_scope_info value = {.values = vyre_spv_opcode(s, row) == VYRE_OP_buffer ? values_at(s, row) : 0}; value.values;) {
       value = vyre_scope_get(s->module, value.values);
       write_value(s, VYRE_DEBUG_DECLARE, value.variable, s->id[row - s->base]);
     }
+  }
 }

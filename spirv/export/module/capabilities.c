@@ -126,7 +126,10 @@ vyre_spv_row_capabilities(vyre_spv *s)
   if (vyre_module_input(s->module, s->input)->capabilities.count == 0 || vyre_spv_declares(s, SpvCapabilityFloat16))
     return;
   const bool may_store = may_store_f16(s);
-  for (uint32_t row = s->base + 1; row < s->end; row++)
+  uint32_t row = s->base + 1;
+  while (row < s->end && VYRE_TYPE_KIND(vyre_spv_row_type(s, row)) != VYRE_F16) /* operands precede their users */
+    row++;
+  for (; row < s->end; row++)
     if (computes_f16(s, row) || (!may_store && VYRE_TYPE_KIND(vyre_spv_row_type(s, row)) == VYRE_F16)) {
       vyre_spv_need(s, SpvCapabilityFloat16, 0, NULL);
       return;

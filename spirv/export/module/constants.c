@@ -23,11 +23,15 @@ static uint32_t
 new_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
 {
   const uint32_t type = vyre_spv_value_type(s, VYRE_TYPE(kind, 1)), id = s->next_id++;
-  uint32_t operands[4] = {type, id, 0, 0};
-  if (kind == VYRE_BOOL)
-    vyre_spv_instruction(s, &s->globals, bits ? SpvOpConstantTrue : SpvOpConstantFalse, operands, 2);
-  else
-    vyre_spv_instruction(s, &s->globals, SpvOpConstant, operands, 2 + vyre_spv_literal(kind, bits, operands + 2));
+  uint32_t literal[2];
+  const uint32_t count = kind == VYRE_BOOL ? 0 : vyre_spv_literal(kind, bits, literal);
+  const SpvOp opcode = kind != VYRE_BOOL ? SpvOpConstant : bits ? SpvOpConstantTrue : SpvOpConstantFalse;
+  uint32_t *const words = vyre_spv_room(s, &s->globals, 3 + count);
+  words[0] = (3 + count) << 16 | opcode;
+  words[1] = type;
+  words[2] = id;
+  for (uint32_t i = 0; i < count; i++)
+    words[3 + i] = literal[i];
   return id;
 }
 
@@ -75,29 +79,32 @@ vyre_spv_null(vyre_spv *s, uint32_t type)
   return vyre_spv_intern(s, SpvOpConstantNull, true, &type, 1, NULL, 0, NULL);
 }
 
-/* Gets the lanes of a row; joins nest at most as deep as there are lanes. */
+/* Appends the const row of each lane of the operands of a join; joins nest at most as deep as there are lanes. */
 static bool
-const_lanes(const vyre_spv *s, uint32_t row, uint64_t lanes[4], uint32_t *count, uint32_t depth)
+const_rows(const vyre_spv *s, uint32_t join, uint32_t rows[4], uint32_t *count, uint32_t depth)
 {
-  if (vyre_spv_opcode(s, row) == VYRE_OP_const) {
-    for (uint32_t i = VYRE_TYPE_LANES(vyre_spv_row_type(s, row)); i > 0; i--) {
+  uint32_t operand = s->a[join];
+  for (int k = 0; operand; operand = k == 0 ? s->b[join] : k == 1 ? s->c[join] : 0, k++) {
+    const uint32_t op = s->op[operand];
+    if (VYRE_ROW_OP(op) != VYRE_OP_const) {
+      if (VYRE_ROW_OP(op) != VYRE_OP_join || depth == 3 || !const_rows(s, operand, rows, count, depth + 1))
+        return false;
+      continue;
+    }
+    for (uint32_t left = VYRE_TYPE_LANES(VYRE_ROW_TYPE(op)); left > 0; left--) {
       if (*count == 4)
         return false;
-      lanes[(*count)++] = vyre_spv_payload(s, row);
+      rows[(*count)++] = operand;
     }
-    return true;
   }
-  if (vyre_spv_opcode(s, row) != VYRE_OP_join || depth == 4)
-    return false;
-  return const_lanes(s, s->a[row], lanes, count, depth + 1) && const_lanes(s, s->b[row], lanes, count, depth + 1) &&
-         (s->c[row] == 0 || const_lanes(s, s->c[row], lanes, count, depth + 1));
+  return true;
 }
 
 bool
-vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4])
+vyre_spv_const_rows(const vyre_spv *s, uint32_t join, uint32_t rows[4])
 {
   uint32_t count = 0;
-  return const_lanes(s, row, lanes, &count, 0);
+  return const_rows(s, join, rows, &count, 0) && count == VYRE_TYPE_LANES(vyre_spv_row_type(s, join));
 }
 
 uint32_t

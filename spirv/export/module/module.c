@@ -175,7 +175,7 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->interface.count = 0;
   s->builtins_used = 0;
   s->depth = s->nesting = s->carry = 0;
-  s->dead = s->fell = s->specialized = false;
+  s->dead = s->fell = s->specialized = s->demoted = false;
   s->continuing = s->breakif = 0;
   s->carried.count = s->changes.count = 0;
   vyre_spv_push(s, &s->carried, 0); /* index 0 means none */
@@ -197,13 +197,14 @@ write_function(void *argument)
   vyre_spv_instruction(s, &s->code, SpvOpFunction, function, 4);
   vyre_spv_label(s, s->next_id++);
   s->sure_block = vyre_module_input(s->module, s->input)->first_program == program && !info->next_program ? s->block : 0;
-  for (uint32_t row = s->first[program]; row && !vyre_spv_failed(s); row = s->next[row]) {
+  for (size_t i = 0; i < s->declared.count && !vyre_spv_failed(s); i++) {
+    const uint32_t row = s->declared.data[i];
     s->row = row;
     if (vyre_spv_opcode(s, row) == VYRE_OP_workgroup)
       write_workgroup(s, row, entry);
     else if (vyre_spv_opcode(s, row) == VYRE_OP_buffer)
       vyre_spv_buffer(s, row);
-    else if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY)
+    else
       vyre_spv_demoted_var(s, row);
   }
   s->row = 0;
@@ -303,8 +304,6 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
                 .a = view->a,
                 .b = view->b,
                 .c = view->c};
-  s.made = s.first_made;
-  s.made_slots = VYRE_SPV_FIRST_MADE;
   s.parent = view->parent;
   s.next = view->next;
   s.first = view->first;

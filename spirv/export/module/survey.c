@@ -5,32 +5,64 @@
 
 #include "vyre/view.h"
 
-/* Lists a get or set of a value as an event, and counts the words of the var's gets and sets if it becomes a variable. */
+/* ---- events ---- */
+
+/* Lists the ends of the open constructs and regions that do not contain the next event. */
 static void
-survey_var(vyre_spv *s, uint32_t row, uint32_t words)
+end_open(vyre_spv *s, uint32_t parent)
 {
-  const uint32_t var = s->a[row];
+  for (; s->open != parent; s->open = s->parent[s->open]) {
+    const bool is_region = (vyre_op_flags_of(s->view, s->open) & VYRE_OP_REGION) != 0;
+    vyre_spv_push(s, &s->events, s->open * VYRE_SPV_EVENTS + (is_region ? VYRE_SPV_ENDS_REGION : VYRE_SPV_ENDS));
+    s->inside -= !is_region;
+  }
+}
+
+/* Lists an event of a row.  Programs without vars need no events; vars are declared before the first one. */
+static inline void
+list_event(vyre_spv *s, uint32_t row, uint32_t event)
+{
+  if (s->vars.count) {
+    if (s->open != s->parent[row])
+      end_open(s, s->parent[row]);
+    vyre_spv_push(s, &s->events, event);
+  }
+}
+
+/* Lists the start of a construct or region. */
+static void
+list_start(vyre_spv *s, uint32_t row, uint32_t event, uint32_t constructs)
+{
+  if (!s->vars.count)
+    return;
+  list_event(s, row, row * VYRE_SPV_EVENTS + event);
+  s->open = row;
+  s->inside += constructs;
+  if (s->inside > s->deepest)
+    s->deepest = s->inside;
+}
+
+/* Lists a get or set of a value as an event, and counts the words of the var's gets and sets if it becomes a variable. */
+static inline void
+survey_var(vyre_spv *s, uint32_t row, uint32_t event, uint32_t words)
+{
+  const uint32_t var = s->a[row], at = var - s->base;
   if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var) {
-    s->aux[var - s->base] += words;
-    if (!vyre_spv_is_in_memory(s, row))
-      vyre_spv_event(s, row);
+    s->aux[at] += words;
+    if (!(s->use[at] & VYRE_SPV_IN_MEMORY))
+      list_event(s, row, s->id[at] * VYRE_SPV_EVENTS + event);
   } else
     vyre_spv_fail(s, "a %s of row %u, which is not a var\nFix: verify the module before writing it",
                   vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
 }
 
-static void
-use_pointer(vyre_spv *s, uint32_t path)
-{
-  if (path > s->base && path < s->end)
-    s->use[path - s->base] |= VYRE_SPV_USED_POINTER;
-}
+/* ---- uses ---- */
 
 static void
-use_matrix(vyre_spv *s, uint32_t row)
+mark_use(vyre_spv *s, uint32_t row, uint16_t use)
 {
   if (row > s->base && row < s->end)
-    s->use[row - s->base] |= VYRE_SPV_USED_MATRIX;
+    s->use[row - s->base] |= use;
 }
 
 static bool
@@ -159,23 +191,32 @@ survey_sign(vyre_spv *s, uint32_t row)
 static bool
 is_converted(const vyre_spv *s, uint32_t row)
 {
+  if (vyre_spv_opcode(s, row) != VYRE_OP_convert)
+    return false;
   const vyre_kind from = VYRE_TYPE_KIND(vyre_spv_row_type(s, s->a[row])), to = VYRE_TYPE_KIND(vyre_spv_row_type(s, row));
-  return vyre_spv_opcode(s, row) == VYRE_OP_convert && (vyre_kind_is_float(to) || vyre_kind_bits(from) != vyre_kind_bits(to));
+  return (vyre_kind_is_float(to) || vyre_kind_bits(from) != vyre_kind_bits(to));
+}
+
+static inline void
+require_sign(vyre_spv *s, uint32_t row, uint32_t operand)
+{
+  if (operand - s->base < row - s->base)
+    s->use[operand - s->base] &= (uint16_t)~VYRE_SPV_EITHER_SIGN;
 }
 
 /* Clears VYRE_SPV_EITHER_SIGN of the operands of a row whose instruction requires their signs. */
-static void
+static inline void
 survey_exact(vyre_spv *s, uint32_t row)
 {
-  const uint32_t operands[3] = {s->a[row], s->b[row], s->c[row]};
-  for (int i = 0; i < 3; i++)
-    if (operands[i] > s->base && operands[i] < row)
-      s->use[operands[i] - s->base] &= (uint16_t)~VYRE_SPV_EITHER_SIGN;
+  require_sign(s, row, s->a[row]);
+  require_sign(s, row, s->b[row]);
+  require_sign(s, row, s->c[row]);
 }
 
 /* The effects of an op on the survey; most have none. */
 enum {
   NOTHING,
+  DECLARED,
   VAR,
   GET,
   SET,
@@ -183,7 +224,8 @@ enum {
   BREAK,
   NEST,
   REGION,
-  EVENT,
+  BODY,
+  JUMP,
   POINTER_A,
   POINTERS_AB,
   MATRIX_A,
@@ -195,23 +237,25 @@ enum {
 };
 
 static const uint8_t surveys[VYRE_OP__COUNT] = {
+    [VYRE_OP_workgroup] = DECLARED,
+    [VYRE_OP_buffer] = DECLARED,
     [VYRE_OP_var] = VAR,
     [VYRE_OP_get] = GET,
     [VYRE_OP_set] = SET,
     [VYRE_OP_leave] = LEAVE,
     [VYRE_OP_break] = BREAK,
     [VYRE_OP_continue] = BREAK,
-    [VYRE_OP_return] = EVENT,
-    [VYRE_OP_trap] = EVENT,
-    [VYRE_OP_fallthrough] = EVENT,
-    [VYRE_OP_breakif] = EVENT,
+    [VYRE_OP_return] = JUMP,
+    [VYRE_OP_trap] = JUMP,
+    [VYRE_OP_fallthrough] = JUMP,
+    [VYRE_OP_breakif] = JUMP,
     [VYRE_OP_if] = NEST,
     [VYRE_OP_for] = NEST,
     [VYRE_OP_loop] = NEST,
     [VYRE_OP_switch] = NEST,
     [VYRE_OP_block] = NEST,
     [VYRE_OP_region] = REGION,
-    [VYRE_OP_body] = EVENT,
+    [VYRE_OP_body] = BODY,
     [VYRE_OP_case] = REGION,
     [VYRE_OP_load] = POINTER_A,
     [VYRE_OP_store] = POINTER_A,
@@ -245,65 +289,65 @@ static const bool accepts_either_sign[VYRE_OP__COUNT] = {
     [VYRE_OP_region] = true, [VYRE_OP_load] = true, [VYRE_OP_at] = true,
 };
 
-/* Programs without vars need no events.  Vars are declared before the first event. */
-static void
-survey_event(vyre_spv *s, uint32_t row)
-{
-  if (s->vars.count)
-    vyre_spv_event(s, row);
-}
-
-static void
+static inline void
 survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
 {
   s->row = row;
   switch (survey) {
+  case DECLARED:
+    vyre_spv_push(s, &s->declared, row);
+    break;
   case VAR:
-    if (!(s->use[row - s->base] & VYRE_SPV_IN_MEMORY))
-      vyre_spv_push(s, &s->vars, row);
+    if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY) {
+      vyre_spv_push(s, &s->declared, row);
+      break;
+    }
+    s->id[row - s->base] = (uint32_t)s->vars.count;
+    vyre_spv_push(s, &s->vars, row);
     break;
   case GET:
-    survey_var(s, row, VYRE_SPV_GET_WORDS);
+    survey_var(s, row, VYRE_SPV_GETS, VYRE_SPV_GET_WORDS);
     break;
   case SET:
-    survey_var(s, row, VYRE_SPV_SET_WORDS);
+    survey_var(s, row, VYRE_SPV_SETS, VYRE_SPV_SET_WORDS);
     break;
   case LEAVE:
-    survey_leave(s, row);
-    survey_event(s, row);
-    break;
   case BREAK:
-    survey_break(s, row);
-    survey_event(s, row);
+  case JUMP:
+    if (survey == LEAVE)
+      survey_leave(s, row);
+    else if (survey == BREAK)
+      survey_break(s, row);
+    list_event(s, row, row * VYRE_SPV_EVENTS + VYRE_SPV_JUMPS);
     break;
   case NEST:
     s->nests++;
     s->loops += vyre_row_is_loop(s->view, row);
-    survey_event(s, row);
+    list_start(s, row, VYRE_SPV_BEGINS, 1);
     break;
   case REGION:
     survey_edge(s, s->parent[row]);
-    survey_event(s, row);
+    list_start(s, row, VYRE_SPV_BEGINS_REGION, 0);
     break;
-  case EVENT:
-    survey_event(s, row);
+  case BODY:
+    list_start(s, row, VYRE_SPV_BEGINS_REGION, 0);
     break;
   case POINTERS_AB:
-    use_pointer(s, s->b[row]);
-    use_pointer(s, s->a[row]);
+    mark_use(s, s->b[row], VYRE_SPV_USED_POINTER);
+    mark_use(s, s->a[row], VYRE_SPV_USED_POINTER);
     break;
   case POINTER_A:
-    use_pointer(s, s->a[row]);
+    mark_use(s, s->a[row], VYRE_SPV_USED_POINTER);
     break;
   case MATRICES_AB:
-    use_matrix(s, s->a[row]);
-    use_matrix(s, s->b[row]);
+    mark_use(s, s->a[row], VYRE_SPV_USED_MATRIX);
+    mark_use(s, s->b[row], VYRE_SPV_USED_MATRIX);
     break;
   case MATRIX_A:
-    use_matrix(s, s->a[row]);
+    mark_use(s, s->a[row], VYRE_SPV_USED_MATRIX);
     break;
   case MATRIX_B:
-    use_matrix(s, s->b[row]);
+    mark_use(s, s->b[row], VYRE_SPV_USED_MATRIX);
     break;
   case LANE:
     survey_lane(s, row);
@@ -323,16 +367,21 @@ static void
 survey_rows(vyre_spv *s)
 {
   const uint32_t *const op = s->op, end = s->end;
-  s->crossed.count = s->places.count = s->vars.count = s->events.count = s->joins.count = 0;
-  s->nests = s->loops = 0;
+  s->crossed.count = s->places.count = s->declared.count = s->vars.count = s->events.count = s->joins.count = 0;
+  s->nests = s->loops = s->inside = s->deepest = 0;
   s->open = s->program;
-  for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
+  for (uint32_t row = s->base + 1; row < end; row++) {
     const uint32_t code = VYRE_ROW_OP(op[row]), survey = surveys[code];
     if (s->resigned && !accepts_either_sign[code] && !is_converted(s, row))
       survey_exact(s, row);
-    if (survey != NOTHING)
-      survey_row(s, row, survey);
+    if (survey == NOTHING)
+      continue;
+    survey_row(s, row, survey);
+    if (vyre_spv_failed(s))
+      return;
   }
+  if (s->vars.count)
+    end_open(s, s->program);
   survey_crossed(s);
   survey_places(s);
 }

@@ -10,11 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM         1
-#define uthash_malloc(size)       vyre_spv_memory(s, size)
-#define uthash_free(memory, size) /* freed with the export's memory */
-#include <uthash.h>
-
 #define ROOM 16u
 
 /* Used if there is no memory for a first buffer.  Only failing exports write it, and it is never read. */
@@ -71,7 +66,7 @@ vyre_spv_free(vyre_spv *s)
 bool
 vyre_spv_grow(vyre_spv *s, vyre_spv_words *words, size_t count)
 {
-  size_t capacity = words->capacity ? words->capacity * 2 : 32;
+  size_t capacity = words->capacity ? words->capacity * 2 : 128;
   while (capacity < words->count + count)
     capacity *= 2;
   uint32_t *data = vyre_spv_memory(s, capacity * 4);
@@ -154,71 +149,83 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
 bool
 vyre_spv_grow_made(vyre_spv *s)
 {
-  const vyre_spv_made *old = s->made;
-  const uint32_t old_slots = s->made_slots, slots = old_slots * 4;
-  vyre_spv_made *made = vyre_spv_memory(s, slots * sizeof(*made));
-  s->no_made.id = 0;
-  if (!made)
+  enum { FIRST_SLOTS = 128 };
+  vyre_spv_made **const old = s->made;
+  const uint32_t old_slots = s->made_slots, slots = old_slots ? old_slots * 2 : FIRST_SLOTS, left = (slots - old_slots) / 4 * 3;
+  vyre_spv_made **const made = vyre_spv_memory(s, slots * sizeof *made), *const entries =
+                                                                             vyre_spv_memory(s, left * sizeof *entries);
+  s->no_made.results = NULL;
+  if (!made || !entries)
     return false;
-  memset(made, 0, slots * sizeof(*made));
+  memset(made, 0, slots * sizeof *made);
+  for (uint32_t i = 0; i < old_slots; i++) {
+    if (!old[i])
+      continue;
+    uint32_t slot = vyre_spv_made_hash(old[i]->what, old[i]->a, old[i]->b);
+    while (made[slot & (slots - 1)])
+      slot++;
+    made[slot & (slots - 1)] = old[i];
+  }
   s->made = made;
   s->made_slots = slots;
-  s->made_count = 0;
-  for (uint32_t i = 0; i < old_slots; i++)
-    if (old[i].what)
-      vyre_spv_made_of(s, old[i].what, old[i].a, old[i].b)->id = old[i].id;
+  s->new_made = entries;
+  s->made_left = left;
   return true;
 }
 
-/* ---- interning ---- */
+/* ---- interning by words ---- */
 
-struct vyre_spv_interned {
-  UT_hash_handle hh;
-  uint32_t id;
-  uint32_t words[]; /* opcode, operands, extra words of the key */
-};
+typedef struct vyre_spv_result {
+  struct vyre_spv_result *next; /* with the same opcode and hash */
+  uint32_t id, count;
+  uint32_t words[]; /* operands, extra words of the key */
+} vyre_spv_result;
 
-/* They are few. */
 static void
 copy_words(uint32_t *to, const uint32_t *from, size_t count)
 {
-  for (size_t i = 0; i < count; i++)
-    to[i] = from[i];
+  if (count) /* otherwise there may be no array */
+    memcpy(to, from, count * sizeof *to);
 }
 
-/* One multiplication per word; uthash's own functions read single bytes. */
-static uint32_t
-hash_of(const uint32_t *words, size_t count)
+static uint64_t
+hash_of(uint64_t hash, const uint32_t *words, size_t count)
 {
-  uint64_t hash = count;
   for (size_t i = 0; i < count; i++)
     hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u ^ hash >> 32;
-  return (uint32_t)(hash >> 32);
+  return hash;
 }
 
-/* Returns the entry with these words, which is added if it is new, or NULL if out of memory. */
-static struct vyre_spv_interned *
+static bool
+are_equal(const uint32_t *a, const uint32_t *b, size_t count)
+{
+  size_t i = 0;
+  while (i < count && a[i] == b[i])
+    i++;
+  return i == count;
+}
+
+/* Returns the result with these words, which is added if it is new, or NULL if out of memory. */
+static vyre_spv_result *
 find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint32_t *extra, size_t extra_count, bool *out_fresh)
 {
-  const size_t all = 1 + count + extra_count, bytes = all * sizeof(uint32_t);
-  struct vyre_spv_interned *known, *made = vyre_spv_memory(s, sizeof(*made) + bytes);
+  const size_t all = count + extra_count;
+  const uint64_t hash = hash_of(hash_of(all, key, count), extra, extra_count);
+  vyre_spv_made *const made = vyre_spv_made_of(s, VYRE_SPV_A_RESULT, hash, opcode);
+  vyre_spv_result *result = made->results;
   *out_fresh = false;
-  if (!made)
+  for (; result; result = result->next)
+    if (result->count == all && are_equal(result->words, key, count) && are_equal(result->words + count, extra, extra_count))
+      return result;
+  result = vyre_spv_memory(s, sizeof *result + all * sizeof *result->words);
+  if (!result)
     return NULL;
-  made->words[0] = opcode;
-  copy_words(made->words + 1, key, count);
-  copy_words(made->words + 1 + count, extra, extra_count);
-  const uint32_t hash = hash_of(made->words, all);
-  HASH_FIND_BYHASHVALUE(hh, s->interned, made->words, bytes, hash, known);
-  if (known) {
-    s->chunk_left += (size_t)(s->chunk_at - (char *)made);
-    s->chunk_at = (char *)made;
-    return known;
-  }
-  HASH_ADD_KEYPTR_BYHASHVALUE(hh, s->interned, made->words, bytes, hash, made);
-  made->id = s->next_id++;
+  *result = (vyre_spv_result){.next = made->results, .id = s->next_id++, .count = (uint32_t)all};
+  copy_words(result->words, key, count);
+  copy_words(result->words + count, extra, extra_count);
+  made->results = result;
   *out_fresh = true;
-  return made;
+  return result;
 }
 
 uint32_t
@@ -226,7 +233,7 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
                 size_t extra_count, bool *out_fresh)
 {
   bool fresh;
-  struct vyre_spv_interned *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
+  const vyre_spv_result *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
   const uint32_t id = it ? it->id : 0;
   if (fresh && count + 2 > 0xffff)
     vyre_spv_fail(s, "a constant or type has %zu parts, but SPIR-V allows at most 65532", count);
@@ -236,7 +243,7 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
     if (typed)
       *words++ = operands[0];
     *words++ = id;
-    copy_words(words, typed ? operands + 1 : operands, count - typed); /* there may be no array of operands */
+    copy_words(words, typed ? operands + 1 : operands, count - typed);
   }
   if (out_fresh)
     *out_fresh = fresh;
@@ -248,7 +255,7 @@ vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_
                    uint32_t id)
 {
   bool fresh;
-  struct vyre_spv_interned *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
+  vyre_spv_result *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
   if (!fresh || vyre_spv_failed(s))
     return;
   it->id = id;

@@ -98,7 +98,8 @@ store_zero(vyre_spv *s, uint32_t storage_class, uint32_t pointer, vyre_type_id t
 static void
 zero_private(vyre_spv *s)
 {
-  for (uint32_t row = s->first[s->program]; row && !vyre_spv_failed(s); row = s->next[row]) {
+  for (size_t i = 0; i < s->declared.count && !vyre_spv_failed(s); i++) {
+    const uint32_t row = s->declared.data[i];
     if (vyre_spv_opcode(s, row) != VYRE_OP_buffer || !s->id[row - s->base])
       continue;
     const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[row]);
@@ -115,7 +116,8 @@ zero_workgroup(vyre_spv *s)
 {
   uint32_t lindex = 0, invocations = 0;
   const uint32_t u32 = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, 1));
-  for (uint32_t row = s->first[s->program]; row && !vyre_spv_failed(s); row = s->next[row]) {
+  for (size_t i = 0; i < s->declared.count && !vyre_spv_failed(s); i++) {
+    const uint32_t row = s->declared.data[i];
     if (vyre_spv_opcode(s, row) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(s->imm_hi[row]) != VYRE_SPACE_WORKGROUP)
       continue;
     if (!lindex) {
@@ -145,7 +147,8 @@ vyre_spv_memory_start(vyre_spv *s)
   zero_private(s);
   if (!s->strict)
     return;
-  for (uint32_t row = s->first[s->program]; row; row = s->next[row]) {
+  for (size_t i = 0; i < s->declared.count; i++) {
+    const uint32_t row = s->declared.data[i];
     if (vyre_spv_opcode(s, row) != VYRE_OP_buffer || !vyre_spv_has_layout(s, row) || (s->use[row - s->base] & VYRE_SPV_IN_BOUNDS))
       continue;
     const uint32_t u32 = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, 1));

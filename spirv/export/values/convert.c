@@ -17,8 +17,8 @@ only_stored(const vyre_spv *s, vyre_kind kind)
   return capability && vyre_module_input(s->module, s->input)->capabilities.count && !vyre_spv_declares(s, capability);
 }
 
-uint32_t
-vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
+static uint32_t
+lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
 {
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   if (!only_stored(s, kind))
@@ -38,10 +38,28 @@ vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
 uint32_t
 vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
 {
-  const uint64_t lanes[4] = {bits, bits, bits, bits};
   if (VYRE_TYPE_LANES(type) == 1 && !vyre_spv_narrow_capability(VYRE_TYPE_KIND(type)))
     return vyre_spv_scalar(s, VYRE_TYPE_KIND(type), bits);
-  return vyre_spv_lanes_here(s, type, lanes);
+  const uint64_t lanes[4] = {bits, bits, bits, bits};
+  return lanes_here(s, type, lanes);
+}
+
+uint32_t
+vyre_spv_const_here(vyre_spv *s, vyre_type type, const uint32_t rows[4])
+{
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  const uint32_t count = VYRE_TYPE_LANES(type);
+  const bool is_stored = only_stored(s, kind);
+  uint32_t operands[5] = {vyre_spv_value_type(s, type)};
+  uint64_t lanes[4] = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    lanes[i] = vyre_spv_payload(s, rows[i]);
+    if (!is_stored) /* a scalar row is a constant of the module already */
+      operands[1 + i] =
+          VYRE_TYPE_LANES(vyre_spv_row_type(s, rows[i])) == 1 ? vyre_spv_value(s, rows[i]) : vyre_spv_scalar(s, kind, lanes[i]);
+  }
+  return is_stored ? lanes_here(s, type, lanes)
+                   : vyre_spv_intern(s, SpvOpConstantComposite, true, operands, 1 + count, NULL, 0, NULL);
 }
 
 /* ---- rows ---- */

@@ -194,8 +194,9 @@ operand(vyre_spv *s, uint32_t row)
 static bool
 is_constant(vyre_spv *s, uint32_t row)
 {
-  uint64_t lanes[4];
-  return vyre_spv_const_lanes(s, row, lanes);
+  uint32_t rows[4];
+  const vyre_opcode op = vyre_spv_opcode(s, row);
+  return op == VYRE_OP_const || (op == VYRE_OP_join && vyre_spv_const_rows(s, row, rows));
 }
 
 /* Returns a composite of the row's operands from *next on. */

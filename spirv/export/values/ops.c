@@ -56,10 +56,9 @@ write_spec(vyre_spv *s, uint32_t row)
 static uint32_t
 write_join(vyre_spv *s, uint32_t row)
 {
-  uint64_t lanes[4];
-  uint32_t parts[3], count = 0;
-  if (vyre_spv_const_lanes(s, row, lanes))
-    return vyre_spv_lanes_here(s, vyre_spv_row_type(s, row), lanes);
+  uint32_t rows[4], parts[3], count = 0;
+  if (vyre_spv_const_rows(s, row, rows))
+    return vyre_spv_const_here(s, vyre_spv_row_type(s, row), rows);
   parts[count++] = vyre_spv_value(s, s->a[row]);
   parts[count++] = vyre_spv_value(s, s->b[row]);
   if (s->c[row])
@@ -423,17 +422,9 @@ has_specialized_operand(const vyre_spv *s, uint32_t row)
   return ((use_of(s, s->a[row]) | use_of(s, s->b[row]) | use_of(s, s->c[row])) & VYRE_SPV_SPECIALIZED) != 0;
 }
 
-void
-vyre_spv_row(vyre_spv *s, uint32_t row)
+static void
+write_form(vyre_spv *s, uint32_t row, const op_form *f)
 {
-  const vyre_opcode op = vyre_spv_opcode(s, row);
-  const op_form *f = &forms[op];
-  const bool specialized = s->specialized && vyre_spv_may_specialize[op] && s->plain && has_specialized_operand(s, row) &&
-                           vyre_spv_is_specialized(s, row);
-  if (specialized) {
-    s->constant = true;
-    s->plain = false;
-  }
   const uint32_t first_new = s->next_id;
   uint32_t id;
   if (s->strict || !f->write)
@@ -443,12 +434,25 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
   else
     id = f->write(s, row);
   s->id[row - s->base] = id;
-  if (id >= first_new && op != VYRE_OP_const && op != VYRE_OP_spec)
+  if (id >= first_new && vyre_spv_opcode(s, row) >= VYRE_OP_gid) /* not a constant */
     vyre_spv_describe(s, row, id);
   if (s->constant)
     s->use[row - s->base] |= VYRE_SPV_SPECIALIZED;
-  if (specialized) {
-    s->constant = false;
-    s->plain = true;
+}
+
+void
+vyre_spv_row(vyre_spv *s, uint32_t row)
+{
+  const vyre_opcode op = vyre_spv_opcode(s, row);
+  const bool specialized = s->specialized && vyre_spv_may_specialize[op] && s->plain && has_specialized_operand(s, row) &&
+                           vyre_spv_is_specialized(s, row);
+  if (!specialized) {
+    write_form(s, row, &forms[op]);
+    return;
   }
+  s->constant = true;
+  s->plain = false;
+  write_form(s, row, &forms[op]);
+  s->constant = false;
+  s->plain = true;
 }
