@@ -185,7 +185,8 @@ note_write(versions *k, uint32_t row, uint32_t klass)
   if (!event)
     return;
   *event = (write_event){row, klass};
-  versions_state(k, klass)->end++;
+  if (klass < EVERYTHING)
+    k->sources = SOURCES;
 }
 
 static void
@@ -225,26 +226,6 @@ note_rows(versions *k, uint32_t first, uint32_t end)
   k->stop_count = count;
 }
 
-/* Sorts the writes by class. */
-static void
-sort_writes(versions *k)
-{
-  const write_event *events = k->events.data;
-  k->written.count = 0;
-  while (k->written.capacity < k->events.count)
-    if (!versions_grow(k, &k->written))
-      return;
-  uint32_t *written = k->written.data, first = 0;
-  for (uint32_t i = 0; i < k->states.count; i++) {
-    state *s = versions_state(k, i);
-    const uint32_t count = s->end;
-    s->first = s->end = s->near = first;
-    first += count;
-  }
-  for (uint32_t i = 0; i < k->events.count; i++)
-    written[versions_state(k, events[i].klass)->end++] = events[i].row;
-}
-
 /* Vars and buffers are direct children of the program and precede their users. So classes are made from the children first, and
  * then all rows are visited. */
 void
@@ -253,6 +234,7 @@ versions_find_writes(versions *k, uint32_t program, uint32_t end)
   const vyre_view *v = k->view;
   k->states.count = k->events.count = 0;
   k->reads_everything = false;
+  k->sources = 1;
   for (uint32_t i = 0; i < FIRST_CLASS; i++)
     add_class(k, 0, GROUP_NONE);
   for (uint32_t row = v->first[program]; row && !k->out_of_memory; row = v->next[row]) {
@@ -265,6 +247,4 @@ versions_find_writes(versions *k, uint32_t program, uint32_t end)
     note_rows(k, program, end);
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++)
     note_writes(k, k->stops[i]);
-  if (!k->out_of_memory)
-    sort_writes(k);
 }
