@@ -5,9 +5,9 @@
  * together (versions_control.c). A merge that a read sees is a join, and so is a merge that a part of a join sees
  * (versions_joins.c).
  *
- * At the end of a region the states before it are restored, and the edge takes along those that changed. So the walk touches a class
- * only at the constructs around its writes. A construct has no merge if no edge brings a write. A loop's first head has merges
- * before its edges are known, because the writes in the loop are known from the first walk.
+ * At the end of a region the states before it are restored, and the edge takes along those that changed. So the walk touches a
+ * class only at the constructs around its writes. A construct has no merge if no edge brings a write. A loop's first head has
+ * merges before its edges are known, because the writes in the loop are known from the first walk.
  *
  * O(rows + writes * nesting + parts).
  *
@@ -21,7 +21,8 @@
 bool
 versions_grow(versions *k, vector *list)
 {
-  if (vyre_grow(k->allocator, &list->data, &list->capacity, list->capacity ? (uint64_t)list->capacity + 1 : 64, list->size))
+  if (vyre_grow(k->allocator, &list->data, &list->capacity, list->capacity ? (uint64_t)list->capacity + 1 : k->view->rows / 8 + 64,
+                list->size))
     return true;
   k->out_of_memory = true;
   return false;

@@ -22,6 +22,8 @@ typedef struct walk {
   versions *k;
   const vyre_view *v;
   uint32_t next_event; /* index of the first write after the current row */
+  uint32_t next_write; /* its row, or UINT32_MAX */
+  uint32_t end;        /* the last row in the top frame */
 } walk;
 
 static frame *
@@ -101,15 +103,18 @@ add_merge(versions *k, uint32_t row, uint32_t klass)
   k->joins_at[row] = 0;
 }
 
-/* Lists what the edges to the row bring, at the merges there. Those from `first` on were made for the row. Makes others. */
+/* Lists what the edges to the row bring, at the merges there. Those from `first` on were made for the row. Makes others of classes
+ * whose last use is not before `used`. */
 static void
-fill_merges(versions *k, uint32_t row, uint32_t first)
+fill_merges(versions *k, uint32_t row, uint32_t first, uint32_t used)
 {
   const edge *edges = k->edges.data;
-  for (uint32_t e = k->edge_count[row] ? k->edge_first[row] : 0; e && !k->out_of_memory; e = edges[e].next)
+  for (uint32_t e = k->edge_first[row]; e && !k->out_of_memory; e = edges[e].next)
     for (uint32_t i = edges[e].first; i < edges[e].end && !k->out_of_memory; i++) {
       brought_state *brought = k->brought.data;
       const state *s = versions_state(k, brought[i].klass);
+      if (s->merge < first && s->last_use < used)
+        continue;
       if (s->merge < first)
         add_merge(k, row, brought[i].klass);
       if (k->out_of_memory)
@@ -155,8 +160,8 @@ open_switch(walk *w, uint32_t row)
     add_edge(w->k, row, row, row);
 }
 
-/* Makes the merges at a loop's first head. Each class that the loop writes has one, even if no edge brings a state, because each
- * iteration may end by a jump out of the loop. So rows in the loop never have the version before it. */
+/* Makes the merges at a loop's first head. Each class that the loop writes and that is used later has one, even if no edge brings a
+ * state, because each iteration may end by a jump out of the loop. So rows in the loop never have the version before it. */
 static void
 open_loop_head(walk *w, frame *loop, uint32_t region)
 {
@@ -164,7 +169,7 @@ open_loop_head(walk *w, frame *loop, uint32_t region)
   const write_event *events = k->events.data;
   loop->first = k->merges.count;
   for (uint32_t i = w->next_event; i < k->events.count && events[i].row <= loop->end && !k->out_of_memory; i++)
-    if (versions_state(k, events[i].klass)->merge < loop->first)
+    if (versions_state(k, events[i].klass)->merge < loop->first && versions_state(k, events[i].klass)->last_use >= region)
       add_merge(k, region, events[i].klass);
   loop->heads = k->merges.count - loop->first;
 }
@@ -177,14 +182,14 @@ open_head(walk *w, frame *construct, uint32_t region)
   const uint32_t first = k->merges.count;
   if (!vyre_row_is_loop(w->v, construct->row)) {
     if (w->v->prev[region] && is_case_head(w->v, region))
-      fill_merges(k, region, first);
+      fill_merges(k, region, first, region);
   } else if (w->v->prev[region] == 0) {
     open_loop_head(w, construct, region);
   } else {
     for (uint32_t i = 0; i < construct->heads && !k->out_of_memory; i++)
       add_merge(k, region, merge_at(k, construct->first + i)->klass);
     if (!k->out_of_memory)
-      fill_merges(k, region, first);
+      fill_merges(k, region, first, construct->end);
   }
   set_merges(k, first);
 }
@@ -199,11 +204,13 @@ open_region(walk *w, uint32_t row)
     return;
   const uint32_t next = w->v->next[row];
   k->mark[row] = k->region_mark = k->saved.count;
-  *f = (frame){.row = row, .end = vyre_program_end(w->v, row) - 1, .lanes = row};
-  if (k->frames.count == 1)
+  if (k->frames.count == 1) {
+    w->end = vyre_program_end(w->v, row) - 1;
+    *f = (frame){.row = row, .end = w->end, .lanes = row};
     return;
-  f->end = next ? next - 1 : f[-1].end;
-  f->loop = f[-1].loop;
+  }
+  w->end = next ? next - 1 : w->end;
+  *f = (frame){.row = row, .end = w->end, .loop = f[-1].loop, .lanes = row};
   open_head(w, f - 1, row);
   if (versions_op(k, f[-1].row) == VYRE_OP_for && !k->out_of_memory)
     add_edge(k, f[-1].row, f[-1].row, row); /* of the test, which sees the states of the head */
@@ -218,11 +225,12 @@ open_construct(walk *w, uint32_t row)
   if (!f)
     return;
   const bool is_loop = vyre_row_is_loop(v, row);
-  *f = (frame){.row = row, .end = v->next[row] ? v->next[row] - 1 : f[-1].end, .loop = is_loop ? row : f[-1].loop, .target = row};
+  w->end = v->next[row] ? v->next[row] - 1 : w->end;
+  *f = (frame){.row = row, .end = w->end, .loop = is_loop ? row : f[-1].loop, .target = row};
   k->mark[row] = k->saved.count;
-  k->edge_count[row] = 0;
+  k->edge_first[row] = k->edge_count[row] = 0;
   for (uint32_t region = v->first[row]; region; region = v->next[region])
-    k->edge_count[region] = 0;
+    k->edge_first[region] = k->edge_count[region] = 0;
   if (is_loop)
     add_edge(k, v->first[row], row, row);
   if (versions_op(k, row) == VYRE_OP_switch)
@@ -305,9 +313,9 @@ close_construct(walk *w, const frame *construct)
   for (uint32_t i = 0; is_loop && i < construct->heads; i++)
     versions_state(k, merge_at(k, construct->first + i)->klass)->merge = construct->first + i;
   if (is_loop)
-    fill_merges(k, w->v->first[construct->row], construct->first);
-  const uint32_t first = k->merges.count;
-  fill_merges(k, construct->row, first);
+    fill_merges(k, w->v->first[construct->row], construct->first, construct->end);
+  const uint32_t first = k->merges.count, is_in_loop = top_frame(w)->loop != 0;
+  fill_merges(k, construct->row, first, construct->end + !is_in_loop); /* the next iteration may use it */
   set_merges(k, first);
 }
 
@@ -315,13 +323,26 @@ close_construct(walk *w, const frame *construct)
 static void
 close_until(walk *w, uint32_t row)
 {
-  while (w->k->frames.count > 1 && top_frame(w)->end < row && !w->k->out_of_memory) {
+  while (w->k->frames.count > 1 && w->end < row && !w->k->out_of_memory) {
     const frame closed = *top_frame(w);
     w->k->frames.count--;
+    w->end = top_frame(w)->end;
     if (versions_is_region(w->k, closed.row))
       close_region(w, closed.row);
     else
       close_construct(w, &closed);
+  }
+}
+
+/* Changes the states that the row writes. */
+static void
+follow_writes(walk *w, uint32_t row)
+{
+  versions *k = w->k;
+  const write_event *events = k->events.data;
+  while (w->next_write == row) {
+    set_state(k, events[w->next_event].klass, row);
+    w->next_write = ++w->next_event < k->events.count ? events[w->next_event].row : UINT32_MAX;
   }
 }
 
@@ -365,7 +386,10 @@ visit(walk *w, uint32_t row)
 void
 versions_follow_control(versions *k)
 {
-  walk w = {.k = k, .v = k->view};
+  walk w = {.k = k,
+            .v = k->view,
+            .end = UINT32_MAX,
+            .next_write = k->events.count ? ((const write_event *)k->events.data)->row : UINT32_MAX};
   vector *const numbered[] = {&k->edges, &k->brought, &k->merges, &k->joins}; /* number 0 is unused */
   k->frames.count = k->saved.count = k->parts.count = k->users.count = 0;
   for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++) {
@@ -374,13 +398,12 @@ versions_follow_control(versions *k)
   }
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {
     const uint32_t row = k->stops[i];
-    if (i && top_frame(&w)->end < row)
+    if (w.end < row)
       close_until(&w, row);
     if (!k->out_of_memory)
       visit(&w, row);
-    const write_event *events = k->events.data;
-    for (; w.next_event < k->events.count && events[w.next_event].row == row && !k->out_of_memory; w.next_event++)
-      set_state(k, events[w.next_event].klass, row);
+    if (w.next_write == row)
+      follow_writes(&w, row);
   }
   close_until(&w, UINT32_MAX);
 }

@@ -22,15 +22,17 @@ enum {
 
 /* An alias class. */
 typedef struct state {
-  uint32_t row;   /* the row that stands for the state of the class at the program's start */
-  uint32_t group; /* a barrier that names the group writes this class */
-  uint32_t value; /* the current state, as its own writes made it */
-  uint32_t saved; /* 1 + index of its last entry in `saved`, or 0 */
-  uint32_t stamp; /* the last edge that brings the state */
-  uint32_t merge; /* the last merge of the class */
-  bool async;     /* an async wait writes this class */
-  bool shared;    /* images: coherent or volatile */
-  bool memory;    /* an opaque row that may access any memory writes this class */
+  uint32_t row;      /* the row that stands for the state of the class at the program's start */
+  uint32_t group;    /* a barrier that names the group writes this class */
+  uint32_t value;    /* the current state, as its own writes made it */
+  uint32_t saved;    /* 1 + index of its last entry in `saved`, or 0 */
+  uint32_t stamp;    /* the last edge that brings the state */
+  uint32_t merge;    /* the last merge of the class */
+  uint32_t sources;  /* the number of its states: 1 for a var, SOURCES for memory */
+  uint32_t last_use; /* a var: the last row that reads it, or the last row of the outermost loop around that row */
+  bool async;        /* an async wait writes this class */
+  bool shared;       /* images: coherent or volatile */
+  bool memory;       /* an opaque row that may access any memory writes this class */
 } state;
 
 typedef struct write_event {
@@ -70,8 +72,8 @@ enum { SOURCES = 4 };
 
 /* A join of the current program before joins are ordered. */
 typedef struct new_join {
-  uint32_t klass, row;
-  uint32_t value[SOURCES]; /* the states in it */
+  uint32_t klass, row, sources;
+  uint32_t value[SOURCES]; /* the states of the class, `sources` of them */
   uint32_t first, count;   /* its parts in `parts` */
   uint32_t next;           /* 1 + the next join at the same row, or 0 */
   uint32_t to;             /* its number in the graph */
@@ -112,7 +114,8 @@ typedef struct versions {
   vector users;        /* rows whose version is a join */
   vector slots;        /* a hash table; its capacity is a power of two. With uthash, default<O2> runs 2 % more instructions. */
   uint32_t slots_used;
-  uint32_t sources;      /* the number of states that a class has: 1 if no row of the program writes a group, or SOURCES */
+  uint32_t loop_end;     /* the last row of the outermost loop around the current row, or of one before it */
+  bool writes_groups;    /* a row of the program writes a group */
   bool reads_everything; /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;

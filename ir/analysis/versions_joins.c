@@ -70,50 +70,66 @@ slot_of(versions *k, uint32_t row, uint32_t klass)
 
 /* ---- versions ------------------------------------------------------------------------------------------------------------ */
 
-/* Returns the version of a class with these states. Makes the join if it is the first use. A join is VYRE_JOIN | its index in
- * `joins` until joins are ordered. */
+/* Returns the state that began last. */
 static uint32_t
-version_of(versions *k, uint32_t klass, const uint32_t value[SOURCES])
+last_state(const versions *k, const uint32_t *value, uint32_t sources)
 {
-  uint32_t top = value[0], row = row_of(k, top);
-  for (uint32_t i = 1; i < k->sources; i++)
+  uint32_t last = value[0], row = row_of(k, last);
+  for (uint32_t i = 1; i < sources; i++)
     if (row_of(k, value[i]) > row) {
-      top = value[i];
-      row = row_of(k, top);
+      last = value[i];
+      row = row_of(k, last);
     }
-  if ((top & VYRE_JOIN) == 0)
-    return top ? top : versions_state(k, klass)->row;
-  uint32_t *join = top == value[0] ? &((merge *)k->merges.data)[top & ~VYRE_JOIN].join : slot_of(k, row, klass);
+  return last;
+}
+
+/* Returns the join of a class at the merge `last`, which is the last one of its states. Makes the join at its first use. A join is
+ * VYRE_JOIN | its index in `joins` until joins are ordered. */
+static uint32_t
+join_of(versions *k, uint32_t klass, uint32_t last, const uint32_t *value, uint32_t sources)
+{
+  merge *m = (merge *)k->merges.data + (last & ~VYRE_JOIN);
+  uint32_t *join = m->klass == klass ? &m->join : slot_of(k, m->row, klass);
   if (join && *join)
     return VYRE_JOIN | *join;
   new_join *made = join ? versions_append(k, &k->joins) : NULL;
   if (!made)
     return 0;
   *join = k->joins.count - 1;
-  *made = (new_join){.klass = klass, .row = row};
-  memcpy(made->value, value, sizeof made->value);
+  made->klass = klass;
+  made->row = m->row;
+  made->sources = sources;
+  memcpy(made->value, value, sources * sizeof *value);
   return VYRE_JOIN | *join;
+}
+
+/* Returns the version of a class with these states. */
+static inline uint32_t
+version_of(versions *k, uint32_t klass, const uint32_t *value, uint32_t sources)
+{
+  const uint32_t last = sources == 1 ? value[0] : last_state(k, value, sources);
+  if ((last & VYRE_JOIN) != 0)
+    return join_of(k, klass, last, value, sources);
+  return last ? last : versions_state(k, klass)->row;
 }
 
 uint32_t
 versions_current(versions *k, uint32_t klass)
 {
   const state *s = versions_state(k, klass);
-  uint32_t value[SOURCES] = {s->value};
-  if (k->sources > 1) {
-    value[1] = versions_state(k, s->group)->value;
-    value[2] = s->memory ? versions_state(k, GROUP_OPAQUE)->value : 0;
-    value[3] = s->async ? versions_state(k, GROUP_ASYNC)->value : 0;
-  }
-  return version_of(k, klass, value);
+  if (s->sources == 1 || !k->writes_groups)
+    return version_of(k, klass, &s->value, 1);
+  const uint32_t group = versions_state(k, s->group)->value, opaque = versions_state(k, GROUP_OPAQUE)->value,
+                 async = versions_state(k, GROUP_ASYNC)->value;
+  return version_of(k, klass, (uint32_t[SOURCES]){s->value, group, s->memory ? opaque : 0, s->async ? async : 0}, SOURCES);
 }
 
 /* ---- parts --------------------------------------------------------------------------------------------------------------- */
 
 static void
-add_part(versions *k, uint32_t join, const uint32_t value[SOURCES], uint32_t from)
+add_part(versions *k, const new_join *join, const uint32_t *value, uint32_t from)
 {
-  const uint32_t version = version_of(k, ((const new_join *)k->joins.data)[join].klass, value);
+  const uint32_t version = version_of(k, join->klass, value, join->sources);
   vyre_part *part = versions_append(k, &k->parts);
   if (part)
     *part = (vyre_part){version, from};
@@ -121,14 +137,14 @@ add_part(versions *k, uint32_t join, const uint32_t value[SOURCES], uint32_t fro
 
 /* Returns the next edge that brings one of the states, or 0. */
 static uint32_t
-next_edge(const versions *k, const uint32_t next[SOURCES])
+next_edge(const versions *k, const uint32_t *next, uint32_t sources)
 {
-  uint32_t least = UINT32_MAX;
-  for (uint32_t i = 0; i < k->sources; i++) {
-    const uint32_t number = next[i] ? ((const brought_state *)k->brought.data)[next[i]].edge : UINT32_MAX;
-    least = number < least ? number : least;
+  uint32_t least = 0;
+  for (uint32_t i = 0; i < sources; i++) {
+    const uint32_t number = next[i] ? ((const brought_state *)k->brought.data)[next[i]].edge : 0;
+    least = least == 0 || (number && number < least) ? number : least;
   }
-  return least == UINT32_MAX ? 0 : least;
+  return least;
 }
 
 /* Finds the parts of a join. For an `if` and a head, each edge has a part. For others, each edge with a version other than that
@@ -141,26 +157,25 @@ find_parts(versions *k, uint32_t join)
   const brought_state *brought = k->brought.data;
   const uint32_t first_part = k->parts.count, row = made.row, construct = versions_is_region(k, row) ? k->view->parent[row] : row;
   const bool each = row != construct || versions_op(k, construct) == VYRE_OP_if;
-  uint32_t before[SOURCES], next[SOURCES] = {0}, count = 0;
-  memcpy(before, made.value, sizeof before);
-  for (uint32_t i = 0; i < k->sources; i++)
-    if ((made.value[i] & VYRE_JOIN) != 0 && merge_of(k, made.value[i])->row == row) {
-      before[i] = merge_of(k, made.value[i])->before;
-      next[i] = merge_of(k, made.value[i])->first;
-    }
-  for (uint32_t e = each ? k->edge_first[row] : next_edge(k, next); e && count < k->edge_count[row] && !k->out_of_memory;
-       e = each ? edges[e].next : next_edge(k, next)) {
+  uint32_t before[SOURCES], next[SOURCES], count = 0;
+  for (uint32_t i = 0; i < made.sources; i++) {
+    const bool is_here = (made.value[i] & VYRE_JOIN) != 0 && merge_of(k, made.value[i])->row == row;
+    before[i] = is_here ? merge_of(k, made.value[i])->before : made.value[i];
+    next[i] = is_here ? merge_of(k, made.value[i])->first : 0;
+  }
+  for (uint32_t e = each ? k->edge_first[row] : next_edge(k, next, made.sources); e && !k->out_of_memory;
+       e = each ? edges[e].next : next_edge(k, next, made.sources)) {
     uint32_t value[SOURCES];
-    for (uint32_t i = 0; i < k->sources; i++) {
+    for (uint32_t i = 0; i < made.sources; i++) {
       const bool brings = next[i] && brought[next[i]].edge == e;
       value[i] = brings ? brought[next[i]].value : before[i];
       next[i] = brings ? brought[next[i]].next : next[i];
     }
-    add_part(k, join, value, edges[e].from);
+    add_part(k, &made, value, edges[e].from);
     count++;
   }
   if (!each && count < k->edge_count[row])
-    add_part(k, join, before, construct);
+    add_part(k, &made, before, construct);
   new_join *at = (new_join *)k->joins.data + join;
   at->first = first_part;
   at->count = k->parts.count - first_part;
@@ -208,13 +223,15 @@ versions_add_joins(versions *k)
   }
   number_joins(k);
   const vyre_part *parts = k->parts.data;
+  vyre_part *to = out->parts + out->part_count;
   for (uint32_t i = first; i < out->join_count; i++) {
     vyre_join *join = &out->joins[i];
-    const vyre_part *part = parts + join->first;
-    join->first = out->part_count;
-    for (uint32_t p = 0; p < join->count; p++)
-      out->parts[out->part_count++] = (vyre_part){numbered_version(k, part[p].version), part[p].edge};
+    const vyre_part *from = parts + join->first, *end = from + join->count;
+    join->first = (uint32_t)(to - out->parts);
+    for (; from < end; from++)
+      *to++ = (vyre_part){numbered_version(k, from->version), from->edge};
   }
+  out->part_count = (uint32_t)(to - out->parts);
   for (uint32_t i = 0; i < k->users.count; i++)
     out->version[users[i]] = numbered_version(k, out->version[users[i]]);
 }
