@@ -97,6 +97,7 @@ renumber_rows(renumbering *r, uint32_t rows, uint32_t *out, uint32_t *users)
 {
   const uint32_t *versions = r->graph->version, *map = r->map;
   uint32_t count = 0;
+  bool whole = true;
   for (uint32_t row = 1; row < rows; row++) {
     const uint32_t version = versions[row], to = map[row];
     if (to == 0)
@@ -105,13 +106,15 @@ renumber_rows(renumbering *r, uint32_t rows, uint32_t *out, uint32_t *users)
     if (version == 0)
       continue;
     if ((version & VYRE_JOIN) == 0) {
-      out[to] = new_row(r, version);
+      out[to] = map[version];
+      whole &= map[version] != 0;
       continue;
     }
     users[count++] = to;
     mark_used(r, version);
     mark_parts(r);
   }
+  r->whole = whole;
   return count;
 }
 
