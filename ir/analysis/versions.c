@@ -35,7 +35,7 @@ versions_free(const versions *k, const vector *list)
     k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, 0);
 }
 
-enum { ARRAYS = 8, VECTORS = 11 };
+enum { ARRAYS = 9, VECTORS = 11 };
 
 static void
 list_vectors(versions *k, vector *out[VECTORS])
@@ -54,8 +54,8 @@ allocate_memory(versions *k)
                                         sizeof(vyre_part), sizeof(uint32_t),    sizeof(slot)};
   vector *lists[VECTORS];
   const uint32_t rows = k->view->rows;
-  uint32_t **const arrays[ARRAYS] = {&k->class_of,  &k->aliases,    &k->stops, &k->edge_first,
-                                     &k->edge_last, &k->edge_count, &k->mark,  &k->joins_at};
+  uint32_t **const arrays[ARRAYS] = {&k->class_of,   &k->aliases, &k->stops, &k->edge_first, &k->edge_last,
+                                     &k->edge_count, &k->mark,    &k->used,  &k->joins_at};
   uint32_t *memory = k->allocator->resize(k->allocator->user, NULL, 0, ARRAYS * rows * sizeof(uint32_t));
   list_vectors(k, lists);
   for (size_t i = 0; i < VECTORS; i++)

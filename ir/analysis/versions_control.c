@@ -68,7 +68,8 @@ restore_states(versions *k, uint32_t mark)
   k->saved.count = mark;
 }
 
-/* Adds an edge, which brings the states that changed since the construct `since`, or a region of it, began. */
+/* Adds an edge, which brings the states that changed since the construct `since`, or a region of it, began, and that are used after
+ * the edge. */
 static void
 add_edge(versions *k, uint32_t to, uint32_t from, uint32_t since)
 {
@@ -79,7 +80,7 @@ add_edge(versions *k, uint32_t to, uint32_t from, uint32_t since)
   for (uint32_t i = k->mark[since]; i < k->saved.count; i++) {
     const uint32_t klass = ((const saved_state *)k->saved.data)[i].klass;
     state *s = versions_state(k, klass);
-    brought_state *b = s->stamp != number ? versions_append(k, &k->brought) : NULL;
+    brought_state *b = s->stamp != number && s->last_use >= k->used[to] ? versions_append(k, &k->brought) : NULL;
     s->stamp = number;
     if (b)
       *b = (brought_state){klass, s->value, number, 0};
@@ -103,18 +104,15 @@ add_merge(versions *k, uint32_t row, uint32_t klass)
   k->joins_at[row] = 0;
 }
 
-/* Lists what the edges to the row bring, at the merges there. Those from `first` on were made for the row. Makes others of classes
- * whose last use is not before `used`. */
+/* Lists what the edges to the row bring, at the merges there. Those from `first` on were made for the row. Makes the others. */
 static void
-fill_merges(versions *k, uint32_t row, uint32_t first, uint32_t used)
+fill_merges(versions *k, uint32_t row, uint32_t first)
 {
   const edge *edges = k->edges.data;
   for (uint32_t e = k->edge_first[row]; e && !k->out_of_memory; e = edges[e].next)
     for (uint32_t i = edges[e].first; i < edges[e].end && !k->out_of_memory; i++) {
       brought_state *brought = k->brought.data;
       const state *s = versions_state(k, brought[i].klass);
-      if (s->merge < first && s->last_use < used)
-        continue;
       if (s->merge < first)
         add_merge(k, row, brought[i].klass);
       if (k->out_of_memory)
@@ -169,7 +167,7 @@ open_loop_head(walk *w, frame *loop, uint32_t region)
   const write_event *events = k->events.data;
   loop->first = k->merges.count;
   for (uint32_t i = w->next_event; i < k->events.count && events[i].row <= loop->end && !k->out_of_memory; i++)
-    if (versions_state(k, events[i].klass)->merge < loop->first && versions_state(k, events[i].klass)->last_use >= region)
+    if (versions_state(k, events[i].klass)->merge < loop->first && versions_state(k, events[i].klass)->last_use >= k->used[region])
       add_merge(k, region, events[i].klass);
   loop->heads = k->merges.count - loop->first;
 }
@@ -182,14 +180,14 @@ open_head(walk *w, frame *construct, uint32_t region)
   const uint32_t first = k->merges.count;
   if (!vyre_row_is_loop(w->v, construct->row)) {
     if (w->v->prev[region] && is_case_head(w->v, region))
-      fill_merges(k, region, first, region);
+      fill_merges(k, region, first);
   } else if (w->v->prev[region] == 0) {
     open_loop_head(w, construct, region);
   } else {
     for (uint32_t i = 0; i < construct->heads && !k->out_of_memory; i++)
       add_merge(k, region, merge_at(k, construct->first + i)->klass);
     if (!k->out_of_memory)
-      fill_merges(k, region, first, construct->end);
+      fill_merges(k, region, first);
   }
   set_merges(k, first);
 }
@@ -229,8 +227,11 @@ open_construct(walk *w, uint32_t row)
   *f = (frame){.row = row, .end = w->end, .loop = is_loop ? row : f[-1].loop, .target = row};
   k->mark[row] = k->saved.count;
   k->edge_first[row] = k->edge_count[row] = 0;
-  for (uint32_t region = v->first[row]; region; region = v->next[region])
+  k->used[row] = w->end + (f[-1].loop == 0); /* the next iteration of a loop may use a state */
+  for (uint32_t region = v->first[row]; region; region = v->next[region]) {
     k->edge_first[region] = k->edge_count[region] = 0;
+    k->used[region] = region;
+  }
   if (is_loop)
     add_edge(k, v->first[row], row, row);
   if (versions_op(k, row) == VYRE_OP_switch)
@@ -313,9 +314,9 @@ close_construct(walk *w, const frame *construct)
   for (uint32_t i = 0; is_loop && i < construct->heads; i++)
     versions_state(k, merge_at(k, construct->first + i)->klass)->merge = construct->first + i;
   if (is_loop)
-    fill_merges(k, w->v->first[construct->row], construct->first, construct->end);
-  const uint32_t first = k->merges.count, is_in_loop = top_frame(w)->loop != 0;
-  fill_merges(k, construct->row, first, construct->end + !is_in_loop); /* the next iteration may use it */
+    fill_merges(k, w->v->first[construct->row], construct->first);
+  const uint32_t first = k->merges.count;
+  fill_merges(k, construct->row, first);
   set_merges(k, first);
 }
 

@@ -75,7 +75,7 @@ typedef struct new_join {
   uint32_t klass, row, sources;
   uint32_t value[SOURCES]; /* the states of the class, `sources` of them */
   uint32_t first, count;   /* its parts in `parts` */
-  uint32_t next;           /* 1 + the next join at the same row, or 0 */
+  uint32_t next;           /* the next join at the same row, or 0 */
   uint32_t to;             /* its number in the graph */
 } new_join;
 
@@ -100,9 +100,10 @@ typedef struct versions {
   uint32_t *class_of; /* by row, for vars, buffers and opaque rows */
   uint32_t *aliases;  /* by row: the classes of buffers, by their first row */
   uint32_t *stops;    /* rows of the current program that read or write state, contain rows or end a region, in order */
+  uint32_t *used;     /* by construct and head: the first row whose uses of a var see its state there */
   uint32_t *edge_first, *edge_last, *edge_count; /* by construct and head: the edges to it */
   uint32_t *mark;                                /* by construct and region: the number of saved states when it began */
-  uint32_t *joins_at;                            /* by row with a merge: 1 + the first join there, or 0 */
+  uint32_t *joins_at;                            /* by row with a merge: the first join there, or 0 */
   uint32_t stop_count;
   uint32_t region_mark; /* `mark` of the current region */
   vector states;
