@@ -2,8 +2,7 @@
  *
  * One walk computes the new order and links. Then the contents of rows are gathered in that order, through the columns of links,
  * which are written last. If rows were only removed, the remaining ones move up in place, and links follow from parents. Linear in
- * rows. Rows before the first one that moves stay where they are.
- * Scratch: 16 bytes for each row, or 12.
+ * rows. Rows before the first one that moves stay where they are. Scratch: 16 bytes for each row, or 12.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
@@ -30,6 +29,8 @@ follows(const vyre_view *view, uint32_t k)
   if (parent >= k)
     return false;
   uint32_t before = k - 1; /* the ancestor of row k - 1 that is k's neighbour, or their parent */
+  if (before != parent && view->first[before] != 0)
+    return false;
   while (before > parent && view->parent[before] != parent) {
     if (view->next[before] != 0)
       return false;
@@ -105,13 +106,15 @@ walk(sealer *s)
   const uint32_t *op = view->op, *parent = view->parent, *next = view->next, *first = view->first;
   uint32_t *map = s->map, *order = s->order, *new_parent = s->parent, *new_next = s->next;
   uint32_t *prev = s->module->column[COLUMN_PREV], *last = s->module->column[COLUMN_LAST]; /* not read any more */
-  const uint32_t rows = s->rows;
-  const uint32_t unchanged = s->first;
+  const uint32_t rows = s->rows, unchanged = s->first;
   uint32_t row = unchanged - 1, count = row, steps = row;
   uint32_t region = parent[row], new_region = region, before = row; /* before: the last placed row of the region */
   bool is_placed = true;
-  for (uint32_t k = 0; k < unchanged; k++)
+  map[0] = 0;
+  for (uint32_t k = 1; k < unchanged; k++) {
     map[k] = k;
+    last[parent[k]] = k; /* a damaged link may be to a later row */
+  }
   memcpy(new_parent, parent, unchanged * sizeof(*map));
   memcpy(new_next, next, unchanged * sizeof(*map));
   memset(map + unchanged, 0, (rows - unchanged) * sizeof(*map));
