@@ -21,13 +21,15 @@ bool vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *all
 /* Recomputes the graph and keeps its memory. The module is sealed and verified. */
 VYRE_MUST_USE vyre_status vyre_versions_compute(const vyre_module *module, vyre_state_graph *graph);
 
-/* Returns whether no version of a row, and no part of a join, is a removed row. `op` and the graph's column have `rows` elements. */
+/* Returns whether no version of a row, and no part of a join, is a removed row. `op` and the graph's column have `rows` elements.
+ */
 bool vyre_versions_are_whole(const vyre_state_graph *graph, const uint32_t *op, uint32_t rows);
 
 /* Updates the graph after rows were renumbered, and removes joins that no row uses. `map` has the new id of each old row, or 0 if
- * it was dropped. The column is in the new order with the old versions, an element for each of `rows` rows. *out_whole is set to
- * whether all used versions still exist; otherwise the graph is invalid. Returns false if memory runs out. */
+ * it was dropped. Stores the versions of the first `rows` old rows by new rows in `out`, which may be the column if no row moves to
+ * a greater id. `scratch` has room for `rows` numbers. *out_whole is set to whether all used versions still exist; otherwise the
+ * graph is invalid. Returns false if memory runs out. */
 bool vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator, const uint32_t *map, uint32_t rows,
-                            bool *out_whole);
+                            uint32_t *out, uint32_t *scratch, bool *out_whole);
 
 #endif

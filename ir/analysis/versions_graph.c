@@ -5,6 +5,8 @@
 
 #include "base/grow.h"
 
+#include <string.h>
+
 bool
 vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *allocator, uint32_t joins, uint32_t parts)
 {
@@ -36,7 +38,8 @@ vyre_versions_are_whole(const vyre_state_graph *graph, const uint32_t *op, uint3
 {
   bool whole = true;
   for (uint32_t row = 1; row < rows; row++)
-    whole &= VYRE_ROW_OP(op[row]) == VYRE_OP_null || is_whole(op, graph->version[row]);
+    if (graph->version[row] != 0)
+      whole &= VYRE_ROW_OP(op[row]) == VYRE_OP_null || is_whole(op, graph->version[row]);
   for (uint32_t i = 1; i < graph->join_count; i++)
     whole &= VYRE_ROW_OP(op[graph->joins[i].row]) != VYRE_OP_null;
   for (uint32_t i = 0; i < graph->part_count; i++)
@@ -77,35 +80,47 @@ new_version(renumbering *r, uint32_t version)
   return (version & VYRE_JOIN) != 0 ? VYRE_JOIN | r->to[version & ~VYRE_JOIN] : new_row(r, version);
 }
 
-/* Renumbers versions that are rows, and marks used joins. Returns whether there are any. */
-static bool
-renumber_rows(renumbering *r, uint32_t rows)
+static void
+mark_parts(renumbering *r)
 {
   const vyre_state_graph *graph = r->graph;
-  uint32_t *versions = graph->version;
-  bool any = false;
+  while (r->depth) {
+    const vyre_join *join = &graph->joins[r->stack[--r->depth]];
+    for (uint32_t i = 0; i < join->count; i++)
+      mark_used(r, graph->parts[join->first + i].version);
+  }
+}
+
+/* Moves versions, renumbers those that are rows, and marks used joins. Lists the new rows with joins. Returns their number. */
+static uint32_t
+renumber_rows(renumbering *r, uint32_t rows, uint32_t *out, uint32_t *users)
+{
+  const uint32_t *versions = r->graph->version, *map = r->map;
+  uint32_t count = 0;
+  bool whole = true;
   for (uint32_t row = 1; row < rows; row++) {
-    const uint32_t version = versions[row];
+    const uint32_t version = versions[row], to = map[row];
+    if (to == 0)
+      continue;
+    out[to] = version;
     if (version == 0)
       continue;
     if ((version & VYRE_JOIN) == 0) {
-      versions[row] = new_row(r, version);
+      out[to] = map[version];
+      whole &= map[version] != 0;
       continue;
     }
-    any = true;
+    users[count++] = to;
     mark_used(r, version);
-    while (r->depth) {
-      const vyre_join *join = &graph->joins[r->stack[--r->depth]];
-      for (uint32_t i = 0; i < join->count; i++)
-        mark_used(r, graph->parts[join->first + i].version);
-    }
+    mark_parts(r);
   }
-  return any;
+  r->whole = whole;
+  return count;
 }
 
 /* Numbers the used joins and removes the others. Parts are in the order of their joins. */
 static void
-renumber_joins(renumbering *r, uint32_t rows)
+renumber_joins(renumbering *r)
 {
   vyre_state_graph *graph = r->graph;
   uint32_t kept = 1, parts = 0;
@@ -121,16 +136,13 @@ renumber_joins(renumbering *r, uint32_t rows)
       graph->parts[parts++] = (vyre_part){new_version(r, part.version), new_row(r, part.edge)};
     }
   }
-  for (uint32_t row = 1; row < rows; row++)
-    if ((graph->version[row] & VYRE_JOIN) != 0)
-      graph->version[row] = VYRE_JOIN | r->to[graph->version[row] & ~VYRE_JOIN];
   graph->join_count = kept;
   graph->part_count = parts;
 }
 
 bool
-vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator, const uint32_t *map, uint32_t rows,
-                       bool *out_whole)
+vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator, const uint32_t *map, uint32_t rows, uint32_t *out,
+                       uint32_t *scratch, bool *out_whole)
 {
   renumbering r = {.graph = graph, .map = map, .whole = true};
   const size_t bytes = 2 * sizeof(uint32_t) * graph->join_count;
@@ -138,14 +150,11 @@ vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator,
   if (!r.to)
     return false;
   r.stack = r.to + graph->join_count;
-  for (uint32_t i = 0; i < graph->join_count; i++)
-    r.to[i] = 0;
-  if (renumber_rows(&r, rows)) {
-    renumber_joins(&r, rows);
-  } else {
-    graph->join_count = 1;
-    graph->part_count = 0;
-  }
+  memset(r.to, 0, graph->join_count * sizeof *r.to);
+  const uint32_t users = renumber_rows(&r, rows, out, scratch);
+  renumber_joins(&r);
+  for (uint32_t i = 0; i < users; i++)
+    out[scratch[i]] = new_version(&r, out[scratch[i]]);
   allocator->resize(allocator->user, r.to, bytes, 0);
   *out_whole = r.whole;
   return true;

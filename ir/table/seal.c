@@ -2,7 +2,7 @@
  *
  * One walk computes the new order and links. Then the contents of rows are gathered in that order, through the columns of links,
  * which are written last. If rows were only removed, the remaining ones move up in place, and links follow from parents. Linear in
- * rows. Scratch: 16 bytes for each row, or 4.
+ * rows. Rows before the first one that moves stay where they are. Scratch: 16 bytes for each row, or 12.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
@@ -14,9 +14,11 @@ typedef struct sealer {
   vyre_module *module;
   uint32_t rows;           /* before */
   uint32_t count;          /* after, without row 0 */
+  uint32_t first;          /* the rows before it keep their ids, and all but their links */
   uint32_t *map;           /* old id -> new id */
   uint32_t *order;         /* new id -> old id */
   uint32_t *parent, *next; /* the new columns */
+  uint32_t *spare[2];      /* scratch */
 } sealer;
 
 /* Returns whether the links of row k put it after row k - 1 in program order. The rows before it are valid. */
@@ -27,29 +29,72 @@ follows(const vyre_view *view, uint32_t k)
   if (parent >= k)
     return false;
   uint32_t before = k - 1; /* the ancestor of row k - 1 that is k's neighbour, or their parent */
-  while (before > parent && view->parent[before] != parent)
+  if (before != parent && view->first[before] != 0)
+    return false;
+  while (before > parent && view->parent[before] != parent) {
+    if (view->next[before] != 0)
+      return false;
     before = view->parent[before];
+  }
   if (before == parent)
     return view->prev[k] == 0 && view->first[parent] == k;
   return before > parent && view->prev[k] == before && view->next[before] == k;
 }
 
-bool
-table_is_dense(const vyre_module *module)
+/* Returns the first row that does not have its dense id or has a damaged link, or the number of rows if there is none. */
+static uint32_t
+first_misplaced(const vyre_view *view)
 {
-  const vyre_view *view = &module->view;
   for (uint32_t k = 0; k < view->rows; k++) {
     uint32_t first = view->first[k], last = view->last[k], next = view->next[k];
     if (k && (VYRE_ROW_OP(view->op[k]) == VYRE_OP_null || !follows(view, k)))
-      return false;
+      return k;
     if (next && (next <= k || next >= view->rows || view->prev[next] != k))
-      return false;
+      return k;
     if ((first && first != k + 1) || (first == 0) != (last == 0) || last >= view->rows)
-      return false;
+      return k;
     if (last && (view->parent[last] != k || view->next[last]))
-      return false;
+      return k;
   }
-  return true;
+  return view->rows;
+}
+
+bool
+table_is_dense(const vyre_module *module)
+{
+  return first_misplaced(&module->view) == module->view.rows;
+}
+
+/* Returns the first removed row, or the first one that does not follow its parent, or the number of rows if there is none. */
+static uint32_t
+first_gap(const vyre_view *view)
+{
+  uint32_t row = 1;
+  while (row < view->rows && VYRE_ROW_OP(view->op[row]) != VYRE_OP_null && view->parent[row] < row)
+    row++;
+  return row;
+}
+
+/* Returns `first`, or 1 if one of the rows before it has an operand that may get another id. */
+static uint32_t
+first_changed(const vyre_view *view, uint32_t first)
+{
+  bool is_before = first != 0;
+  for (uint32_t row = 1; row < first; row++)
+    is_before &= (view->a[row] < first) & (view->b[row] < first) & (view->c[row] < first);
+  return is_before ? first : 1;
+}
+
+/* Ends the regions around the row before s->first at that row. */
+static void
+cut_links(const sealer *s, uint32_t *next, uint32_t *last)
+{
+  for (uint32_t row = s->first - 1, child = 0;; child = row, row = s->module->view.parent[row]) {
+    next[row] = 0;
+    last[row] = child;
+    if (row == 0)
+      break;
+  }
 }
 
 /* Numbers and links rows. Returns false if the links are damaged. A row is reached from its neighbour or parent only if it has the
@@ -61,36 +106,49 @@ walk(sealer *s)
   const uint32_t *op = view->op, *parent = view->parent, *next = view->next, *first = view->first;
   uint32_t *map = s->map, *order = s->order, *new_parent = s->parent, *new_next = s->next;
   uint32_t *prev = s->module->column[COLUMN_PREV], *last = s->module->column[COLUMN_LAST]; /* not read any more */
-  const uint32_t rows = s->rows;
-  uint32_t count = 0, steps = 0, region = 0, new_region = 0, before = 0; /* before: the last placed row of the region */
-  memset(map, 0, rows * sizeof(*map));
-  memset(new_next, 0, rows * sizeof(*new_next));
-  memset(last, 0, rows * sizeof(*last));
-  for (uint32_t row = first[0]; row;) {
+  const uint32_t rows = s->rows, unchanged = s->first;
+  uint32_t row = unchanged - 1, count = row, steps = row;
+  uint32_t region = parent[row], new_region = region, before = row; /* before: the last placed row of the region */
+  bool is_placed = true;
+  map[0] = 0;
+  for (uint32_t k = 1; k < unchanged; k++) {
+    map[k] = k;
+    last[parent[k]] = k; /* a damaged link may be to a later row */
+  }
+  memcpy(new_parent, parent, unchanged * sizeof(*map));
+  memcpy(new_next, next, unchanged * sizeof(*map));
+  memset(map + unchanged, 0, (rows - unchanged) * sizeof(*map));
+  memset(new_next + unchanged, 0, (rows - unchanged) * sizeof(*map));
+  memset(last + unchanged, 0, (rows - unchanged) * sizeof(*map));
+  cut_links(s, new_next, last);
+  for (;;) {
+    if (is_placed && first[row]) {
+      region = row;
+      new_region = count;
+      before = 0;
+      row = first[row];
+    } else {
+      row = next[row];
+      while (!row && region) { /* the region is a row that was reached */
+        before = new_region;
+        row = next[region];
+        region = parent[region];
+        new_region = map[region];
+      }
+      if (!row)
+        break;
+    }
     if (row >= rows || parent[row] != region || ++steps >= rows)
       return false;
-    if (VYRE_ROW_OP(op[row]) != VYRE_OP_null) {
-      map[row] = ++count;
-      order[count] = row;
-      new_parent[count] = new_region;
-      prev[count] = before;
-      new_next[before] = count; /* for a first child, next of row 0 */
-      last[new_region] = before = count;
-      if (first[row]) {
-        region = row;
-        new_region = count;
-        before = 0;
-        row = first[row];
-        continue;
-      }
-    }
-    while (!next[row] && region) { /* the region is a row that was reached */
-      row = region;
-      before = new_region;
-      region = parent[row];
-      new_region = map[region];
-    }
-    row = next[row];
+    is_placed = VYRE_ROW_OP(op[row]) != VYRE_OP_null;
+    if (!is_placed)
+      continue;
+    map[row] = ++count;
+    order[count] = row;
+    new_parent[count] = new_region;
+    prev[count] = before;
+    new_next[before] = count; /* for a first child, next of row 0 */
+    last[new_region] = before = count;
   }
   new_parent[0] = new_next[0] = prev[0] = 0;
   s->count = count;
@@ -103,11 +161,11 @@ mapped(const uint32_t *map, uint32_t rows, uint32_t row)
   return map[row < rows ? row : 0];
 }
 
-/* Copies a column back, except row 0, which is always null. */
+/* Copies back the rows of a column that moved. */
 static void
 copy_back(const sealer *s, table_column column, const uint32_t *made)
 {
-  memcpy(s->module->column[column] + 1, made + 1, s->count * sizeof(*made));
+  memcpy(s->module->column[column] + s->first, made + s->first, (s->count + 1 - s->first) * sizeof(*made));
 }
 
 /* Gathers op words and payloads. */
@@ -118,7 +176,7 @@ gather_contents(const sealer *s)
   const uint32_t *from_op = column[COLUMN_OP], *from_imm = column[COLUMN_IMM], *from_high = column[COLUMN_IMM_HI];
   const uint32_t *order = s->order, count = s->count;
   uint32_t *restrict op = column[COLUMN_PARENT], *restrict imm = column[COLUMN_NEXT], *restrict imm_hi = column[COLUMN_FIRST];
-  for (uint32_t k = 1; k <= count; k++) {
+  for (uint32_t k = s->first; k <= count; k++) {
     const uint32_t old = order[k];
     op[k] = from_op[old];
     imm[k] = from_imm[old];
@@ -136,7 +194,7 @@ gather_operands(const sealer *s)
   const uint32_t *from_a = column[COLUMN_A], *from_b = column[COLUMN_B], *from_c = column[COLUMN_C];
   const uint32_t *order = s->order, *map = s->map, rows = s->rows, count = s->count;
   uint32_t *restrict a = column[COLUMN_PARENT], *restrict b = column[COLUMN_NEXT], *restrict c = column[COLUMN_FIRST];
-  for (uint32_t k = 1; k <= count; k++) {
+  for (uint32_t k = s->first; k <= count; k++) {
     const uint32_t old = order[k];
     a[k] = mapped(map, rows, from_a[old]);
     b[k] = mapped(map, rows, from_b[old]);
@@ -166,7 +224,7 @@ static bool
 move_side(const sealer *s, table_column column)
 {
   vyre_module *module = s->module;
-  uint32_t *cells = module->column[column], *to = module->column[COLUMN_NEXT], *values = module->column[COLUMN_FIRST];
+  uint32_t *cells = module->column[column], *to = s->spare[0], *values = s->spare[1];
   const uint32_t held = module->side[column];
   uint32_t count = 0, last = 0;
   for (uint32_t row = table_next_cell(cells, 0, held); row < held; row = table_next_cell(cells, row + 1, held)) {
@@ -185,33 +243,27 @@ move_side(const sealer *s, table_column column)
   return true;
 }
 
-/* Moves versions in place, if they are valid, by the old rows; the new rows may have any order. */
+/* Moves and renumbers versions, if they are valid. */
 static bool
 move_versions(const sealer *s)
 {
   vyre_module *module = s->module;
-  const uint32_t held = module->side[COLUMN_VERSION], *map = s->map;
-  uint32_t *version = module->column[COLUMN_VERSION], *moved = module->column[COLUMN_NEXT]; /* links are written later */
-  if (module->only_lost) {                                                                  /* no row moves to a greater id */
-    for (uint32_t row = 1; row < held; row++)
-      version[map[row]] = version[row];
-    version[0] = 0; /* dropped rows were written there */
-  } else {
-    memset(moved, 0, (s->count + 1) * sizeof(*moved));
-    for (uint32_t row = 1; row < held; row++)
-      if (map[row] != 0)
-        moved[map[row]] = version[row];
-    memcpy(version, moved, (s->count + 1) * sizeof(*moved));
-  }
-  if (held > s->count + 1)
-    memset(version + s->count + 1, 0, (held - s->count - 1) * sizeof(*version));
-  module->side[COLUMN_VERSION] = s->count + 1;
-  module->graph.version = version;
+  const uint32_t held = module->side[COLUMN_VERSION], rows = s->count + 1;
+  uint32_t *version = module->column[COLUMN_VERSION], *moved = module->only_lost ? version : s->spare[0];
   bool whole = false;
-  const bool moved_all = vyre_versions_renumber(&module->graph, &module->allocator, map, s->count + 1, &whole);
+  module->graph.version = version;
+  if (!module->only_lost)
+    memset(moved, 0, rows * sizeof(*moved));
+  if (!vyre_versions_renumber(&module->graph, &module->allocator, s->map, held, moved, s->spare[1], &whole))
+    return false;
+  if (!module->only_lost)
+    memcpy(version, moved, rows * sizeof(*moved));
+  if (held > rows)
+    memset(version + rows, 0, (held - rows) * sizeof(*version));
+  module->side[COLUMN_VERSION] = rows;
   module->lost_versions = !whole;
   vyre_module_show_analyses(module, vyre_analyses_shown(&module->view));
-  return moved_all;
+  return true;
 }
 
 /* ---- if rows were only removed ------------------------------------------------------------------------------------------- */
@@ -221,9 +273,11 @@ static bool
 number_remaining(sealer *s)
 {
   const uint32_t *op = s->module->view.op, *parent = s->module->view.parent, rows = s->rows;
-  uint32_t *map = s->map, count = 0;
+  uint32_t *map = s->map, count = s->first - 1;
+  for (uint32_t row = 1; row < s->first; row++)
+    map[row] = row;
   map[0] = 1; /* programs are kept */
-  for (uint32_t row = 1; row < rows; row++) {
+  for (uint32_t row = s->first; row < rows; row++) {
     if (parent[row] >= row)
       return false;
     const uint32_t stays = (VYRE_ROW_OP(op[row]) != VYRE_OP_null) & (map[parent[row]] != 0);
@@ -235,7 +289,7 @@ number_remaining(sealer *s)
   return true;
 }
 
-/* Moves rows up in place. No row moves to a greater id, and a row is read before it is overwritten. */
+/* Moves rows up in place, and links them. No row moves to a greater id, and a row is read before it is overwritten. */
 static void
 move_up(const sealer *s)
 {
@@ -243,8 +297,10 @@ move_up(const sealer *s)
   uint32_t *op = column[COLUMN_OP], *imm = column[COLUMN_IMM], *imm_hi = column[COLUMN_IMM_HI], *parent = column[COLUMN_PARENT];
   uint32_t *a = column[COLUMN_A], *b = column[COLUMN_B], *c = column[COLUMN_C];
   const uint32_t *map = s->map, rows = s->rows;
-  for (uint32_t row = 1, k = 1; row < rows; row++) { /* a dropped row is overwritten */
-    const uint32_t stays = map[row] != 0;
+  for (uint32_t row = s->first; row < rows; row++) {
+    const uint32_t k = map[row];
+    if (k == 0)
+      continue;
     op[k] = op[row];
     imm[k] = imm[row];
     imm_hi[k] = imm_hi[row];
@@ -252,7 +308,6 @@ move_up(const sealer *s)
     b[k] = mapped(map, rows, b[row]);
     c[k] = mapped(map, rows, c[row]);
     parent[k] = map[parent[row]];
-    k += stays;
   }
 }
 
@@ -263,9 +318,10 @@ link_by_parents(const sealer *s)
   uint32_t *const *column = s->module->column;
   const uint32_t *parent = column[COLUMN_PARENT], count = s->count;
   uint32_t *prev = column[COLUMN_PREV], *next = column[COLUMN_NEXT], *first = column[COLUMN_FIRST], *last = column[COLUMN_LAST];
-  uint32_t region = 0, before = 0; /* the last row so far in the current region */
-  first[0] = last[0] = 0;
-  for (uint32_t k = 1; k <= count; k++) {
+  uint32_t region = s->first - 1, before = 0; /* the last row so far in the current region */
+  cut_links(s, next, last);
+  first[region] = 0;
+  for (uint32_t k = s->first; k <= count; k++) {
     if (parent[k] != region) {
       last[region] = before;
       region = parent[k];
@@ -314,19 +370,25 @@ renumber(sealer *s)
   return VYRE_OK;
 }
 
+/* `first` is the first row that is not at its place. */
 static vyre_status
-seal_rows(vyre_module *module, uint32_t *map)
+seal_rows(vyre_module *module, uint32_t first, uint32_t *map)
 {
   const uint32_t rows = module->view.rows;
-  sealer s = {.module = module, .rows = rows};
-  uint32_t **arrays[] = {&s.map, &s.order, &s.parent, &s.next};
-  const size_t count = module->only_lost ? 1 : sizeof(arrays) / sizeof(*arrays);
+  sealer s = {.module = module, .rows = rows, .first = first_changed(&module->view, first)};
+  uint32_t **const moving[] = {&s.map, &s.order, &s.parent, &s.next}, **const removing[] = {&s.map, &s.spare[0], &s.spare[1]};
+  uint32_t **const *arrays = module->only_lost ? removing : moving;
+  const size_t count = module->only_lost ? sizeof(removing) / sizeof(*removing) : sizeof(moving) / sizeof(*moving);
   size_t lent;
   uint32_t *memory = vyre_module_borrow(module, count * rows * sizeof(*memory), &lent);
   if (!memory)
     return no_memory(module);
   for (size_t k = 0; k < count; k++)
     *arrays[k] = memory + k * rows;
+  if (!module->only_lost) { /* links are written last */
+    s.spare[0] = module->column[COLUMN_NEXT];
+    s.spare[1] = module->column[COLUMN_FIRST];
+  }
   vyre_status status = renumber(&s);
   if (map)
     memcpy(map, s.map, rows * sizeof(*map));
@@ -342,12 +404,12 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
   module->lost_versions = false;
   if (!module->sealed) /* these columns are indexed by row */
     vyre_module_drop_analyses(module, (VYRE_ANALYSES | VYRE_COLUMNS) & ~VYRE_VERSIONS, false);
-  if (module->sealed || (!module->only_lost && table_is_dense(module))) {
+  const uint32_t first = module->sealed ? rows : module->only_lost ? first_gap(&module->view) : first_misplaced(&module->view);
+  if (first < rows || (!module->sealed && module->only_lost))
+    VYRE_TRY(seal_rows(module, first, map));
+  else
     for (uint32_t row = 0; map && row < rows; row++)
       map[row] = row;
-  } else {
-    VYRE_TRY(seal_rows(module, map));
-  }
   if (!module->sealed)
     table_link_inputs(module);
   module->sealed = module->only_lost = true;
