@@ -6,10 +6,23 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #define HUGE_FROM ((size_t)4 << 20)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Hints that the memory gets huge pages: most time of the first access to large memory is page faults.  The hint is for whole huge
+ * pages only, so it does not concern other blocks of the heap. */
+static void
+hint_huge_pages(void *memory, size_t bytes)
+{
+  const uintptr_t start = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1),
+                  end = ((uintptr_t)memory + bytes) & ~(HUGE_PAGE - 1);
+  if (end > start)
+    madvise((void *)start, end - start, MADV_HUGEPAGE);
+}
 
 static void *
 default_resize(void *user, void *memory, size_t old_size, size_t new_size)
@@ -20,7 +33,10 @@ default_resize(void *user, void *memory, size_t old_size, size_t new_size)
     free(memory);
     return NULL;
   }
-  return realloc(memory, new_size);
+  memory = realloc(memory, new_size);
+  if (memory && new_size >= HUGE_FROM)
+    hint_huge_pages(memory, new_size);
+  return memory;
 }
 
 static void *
@@ -39,7 +55,7 @@ default_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
   if (mprotect(start, bytes - old_bytes, PROT_READ | PROT_WRITE) != 0)
     return false;
   if (bytes >= HUGE_FROM)
-    madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: most time of the first access to a large table is page faults */
+    hint_huge_pages(memory, bytes);
   return true;
 }
 

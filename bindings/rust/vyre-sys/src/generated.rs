@@ -707,7 +707,11 @@ pub struct vyre_phase_kernels {
     pub rows: *const vyre_phase_kernel,
     pub programs: *const vyre_phase_kernel,
     pub levels: *const vyre_phase_kernel,
+    pub pass: *const vyre_phase_kernel,
 }
+
+pub type vyre_phases_flags = u32;
+pub const VYRE_PHASES_CHECK_VERSIONS: u32 = 1;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -722,6 +726,8 @@ pub struct vyre_phases {
     pub kernels: *const *const vyre_phase_kernels,
     pub kernels_count: u32,
     pub reserved: u32,
+    pub flags: u32,
+    pub reserved_too: u32,
 }
 pub const VYRE_PLUGIN_ABI: u32 = 0x10002;
 
