@@ -169,7 +169,13 @@ typedef enum vyre_class {
 static inline bool
 vyre_class_has(vyre_class klass, vyre_kind kind)
 {
-  enum { BOOLS = 0x2, SIGNEDS = 0x154, UNSIGNEDS = 0x2a8, INTS = 0x3fc, FLOATS = 0x1c00 }; /* bit k is kind k */
+  enum { /* bit k is kind k */
+    BOOLS = 1 << VYRE_BOOL,
+    SIGNEDS = 1 << VYRE_I8 | 1 << VYRE_I16 | 1 << VYRE_I32 | 1 << VYRE_I64,
+    UNSIGNEDS = 1 << VYRE_U8 | 1 << VYRE_U16 | 1 << VYRE_U32 | 1 << VYRE_U64,
+    INTS = SIGNEDS | UNSIGNEDS,
+    FLOATS = 1 << VYRE_F16 | 1 << VYRE_F32 | 1 << VYRE_F64
+  };
   static const uint16_t kinds[] = {0, BOOLS | INTS | FLOATS, BOOLS, UNSIGNEDS, SIGNEDS, INTS, FLOATS, INTS | FLOATS, BOOLS | INTS};
   return (unsigned)klass < sizeof(kinds) / sizeof(*kinds) && (unsigned)kind < VYRE_KIND__COUNT && (kinds[klass] >> kind & 1) != 0;
 }

@@ -153,7 +153,7 @@ main(int argc, char **argv)
   } else {
     if (!status)
       status = check_options(&o, name);
-    if (!status)
+    if (!status && o.to_plugin)
       status = kernelc_optimize_begin(&o.plugins);
     if (!status)
       status = compile_to_file(&o, &out);
