@@ -22,67 +22,34 @@ enum {
 
 /* An alias class. */
 typedef struct state {
-  uint32_t row;      /* the row that stands for the state of the class at the program's start */
-  uint32_t group;    /* a barrier that names the group writes this class */
-  uint32_t value;    /* the current state, as its own writes made it */
-  uint32_t saved;    /* 1 + index of its last entry in `saved`, or 0 */
-  uint32_t stamp;    /* the last edge that brings the state */
-  uint32_t merge;    /* the last merge of the class */
-  uint32_t sources;  /* the number of its states: 1 for a var, SOURCES for memory */
-  uint32_t last_use; /* a var: the last row that reads it, or the last row of the outermost loop around that row */
-  bool async;        /* an async wait writes this class */
-  bool shared;       /* images: coherent or volatile */
-  bool memory;       /* an opaque row that may access any memory writes this class */
+  uint32_t row;                    /* the row that stands for the state of the class at the program's start */
+  uint32_t group;                  /* a barrier that names the group writes this class */
+  uint32_t first, end;             /* the range of the class's writes in `written` */
+  uint32_t near;                   /* the last of these writes that was found */
+  uint32_t region, write, version; /* the last result: `version`, for `region` after `write` */
+  bool async;                      /* an async wait writes this class */
+  bool shared;                     /* images: coherent or volatile */
+  bool memory;                     /* an opaque row that may access any memory writes this class */
 } state;
 
 typedef struct write_event {
   uint32_t row, klass;
 } write_event;
 
-/* An edge to the exit of a construct, or to a region that is a head. Number 0 is unused. */
+/* An edge to the exit of a construct, or to a region that is a head. */
 typedef struct edge {
+  uint32_t to;   /* the construct or the region */
   uint32_t from; /* the region that ends, or the jump; the construct for the edge from before it or from the test of a `for` */
-  uint32_t next; /* the next edge with the same target, or 0 */
-  uint32_t first, end; /* the range in `brought` of the states that changed since the target's construct began */
+  uint32_t at;   /* the last row that is executed before the edge */
 } edge;
 
-/* A state of a class that an edge brings. Number 0 is unused. */
-typedef struct brought_state {
-  uint32_t klass, value, edge;
-  uint32_t next; /* the state that the next edge brings to the same merge, or 0 */
-} brought_state;
+enum { JOIN_UNKNOWN = INT32_MAX };
 
-/* The state of a class before its first write in an open region. */
-typedef struct saved_state {
-  uint32_t klass, value, saved; /* `saved` of the class before */
-} saved_state;
-
-/* A place where edges bring states of a class that its own writes made. A join exists only if a read needs it. Number 0 is unused.
- * Merges are in the order of the joins' locations. */
-typedef struct merge {
-  uint32_t row, klass;  /* a construct or a head */
-  uint32_t before;      /* the state before the construct */
-  uint32_t first, last; /* the range of its list of brought states */
-  uint32_t join;        /* the join of this class, or 0 */
-} merge;
-
-/* The states of a class by the writes of the class, its group, opaque rows and async waits. The last one of these holds. A state is
- * a row, VYRE_JOIN | a merge, or 0 for the state at the program's start. */
-enum { SOURCES = 4 };
-
-/* A join of the current program before joins are ordered. */
-typedef struct new_join {
-  uint32_t klass, row, sources;
-  uint32_t value[SOURCES]; /* the states of the class, `sources` of them */
-  uint32_t first, count;   /* its parts in `parts` */
-  uint32_t next;           /* the next join at the same row, or 0 */
-  uint32_t to;             /* its number in the graph */
-} new_join;
-
-/* The join of a class at a row where only a group of the class has a merge. */
+/* The states of a class after a construct or at a head, and before the construct. */
 typedef struct slot {
   uint32_t row, klass; /* row 0 is a free slot */
-  uint32_t join;
+  uint32_t join;       /* 0 if there is none and the version before the construct holds; JOIN_UNKNOWN if not searched yet */
+  uint32_t front;      /* the version before the construct, or an outer construct with the same version before it; 0 if unknown */
 } slot;
 
 /* A growing array. */
@@ -97,27 +64,24 @@ typedef struct versions {
   const vyre_view *view;
   const vyre_allocator *allocator;
   vyre_state_graph *out;
-  uint32_t *class_of; /* by row, for vars, buffers and opaque rows */
-  uint32_t *aliases;  /* by row: the classes of buffers, by their first row */
-  uint32_t *stops;    /* rows of the current program that read or write state, contain rows or end a region, in order */
-  uint32_t *used;     /* by construct and head: the first row whose uses of a var see its state there */
-  uint32_t *edge_first, *edge_last, *edge_count; /* by construct and head: the edges to it */
-  uint32_t *mark;                                /* by construct and region: the number of saved states when it began */
-  uint32_t *joins_at;                            /* by row with a merge: the first join there, or 0 */
+  uint32_t *class_of;   /* by row, for vars, buffers and opaque rows */
+  uint32_t *aliases;    /* by row: the classes of buffers, by their first row */
+  uint32_t *stops;      /* rows of the current program that read or write state, contain rows or end a region, in order */
+  uint32_t *edge_first; /* by construct and head: index of its first edge in `edges`; edge_count is their number */
+  uint32_t *edge_count;
+  uint32_t *ends; /* by construct and region: the last row in it */
+  uint32_t *jump; /* by construct and region: a far outer construct or region, which shortens walks outward */
   uint32_t stop_count;
-  uint32_t region_mark; /* `mark` of the current region */
   vector states;
-  vector events; /* the writes, in program order */
-  vector edges, brought, merges;
-  vector saved;        /* the states of classes before their first write in each open region */
-  vector frames;       /* the open constructs and regions */
-  vector joins, parts; /* of the current program, by order of first use */
-  vector users;        /* rows whose version is a join */
-  vector slots;        /* a hash table; its capacity is a power of two. With uthash, default<O2> runs 2 % more instructions. */
+  vector events;  /* the writes, in program order */
+  vector written; /* the rows of the writes, by class */
+  vector edges;   /* by target, then in program order */
+  vector slots;   /* a hash table; its capacity is a power of two. With uthash, default<O2> runs 2 % more instructions. */
+  vector asked;   /* classes of the program's joins that do not have their parts yet */
   uint32_t slots_used;
-  uint32_t loop_end;     /* the last row of the outermost loop around the current row, or of one before it */
-  bool writes_groups;    /* a row of the program writes a group */
-  bool reads_everything; /* the program has opaque rows that may read any memory */
+  vector frames, found;    /* used by the walk over control */
+  vector searches, passed; /* a stack of searches, each waiting for the next, and the constructs that they have passed */
+  bool reads_everything;   /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;
 
@@ -153,6 +117,25 @@ versions_is_region(const versions *k, uint32_t row)
   return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
 }
 
+/* Returns the row directly in the construct or region `outer` that is or contains the row. O(log depth). */
+static inline uint32_t
+versions_child_of(const versions *k, uint32_t outer, uint32_t row)
+{
+  const uint32_t *parent = k->view->parent;
+  if (parent[row] == outer)
+    return row;
+  for (row = parent[row]; parent[row] != outer;)
+    row = k->jump[row] > outer ? k->jump[row] : parent[row];
+  return row;
+}
+
+/* Returns the row at which the state begins. */
+static inline uint32_t
+versions_row_of(const versions *k, uint32_t version)
+{
+  return (version & VYRE_JOIN) != 0 ? k->out->joins[version & ~VYRE_JOIN].row : version;
+}
+
 /* Returns the class of the var, buffer or opaque row at which a path begins. */
 static inline uint32_t
 versions_class_of(const versions *k, uint32_t path)
@@ -166,14 +149,23 @@ bool versions_is_handle(const versions *k, uint32_t path);
 /* Finds the classes, stops and writes of a program, whose rows end before `end`. */
 void versions_find_writes(versions *k, uint32_t program, uint32_t end);
 
-/* Finds the versions of the current program's rows, and the merges of states. Each state is current where the walk is. */
+/* Finds the edges of the current program, and the versions of rows that depend on active lanes. */
 void versions_follow_control(versions *k);
 
-/* Returns the version of the class at the current position. */
-uint32_t versions_current(versions *k, uint32_t klass);
+/* Returns the class's last write up to the row `at`, its own or that of a group, or 0 if there is none. */
+uint32_t versions_last_write(const versions *k, uint32_t klass, uint32_t at);
 
-/* Finds the parts of the current program's joins, and appends the joins to the graph. Parts precede their joins, except for parts
- * of heads. */
-void versions_add_joins(versions *k);
+/* Returns the class's version after the row `at`, which is in the region at any depth, or is the region row. */
+uint32_t versions_version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region);
+
+/* Returns the first edge of the construct, or of a head of it, from index `from` on that brings a write of the construct, and
+ * stores its version. Returns `end` if there is none. */
+uint32_t versions_next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end, uint32_t *out_version);
+
+/* Returns the class's join at the head of a loop that writes the class. */
+uint32_t versions_head_join(versions *k, uint32_t klass, uint32_t region);
+
+/* Returns whether control can enter the region other than from before its construct. */
+bool versions_is_head(const vyre_view *v, uint32_t region);
 
 #endif
