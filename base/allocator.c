@@ -13,8 +13,8 @@
 #define HUGE_FROM ((size_t)4 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Hints that the memory gets huge pages: most time of the first access to large memory is page faults.  The hint is for whole huge
- * pages only, so it does not concern other blocks of the heap. */
+/* Hints that the memory gets huge pages: most time of the first access to large memory is page faults.  The hint covers whole
+ * huge pages only, so it does not affect neighbouring blocks of the heap. */
 static void
 hint_huge_pages(void *memory, size_t bytes)
 {

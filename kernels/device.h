@@ -33,7 +33,7 @@ typedef struct kernel_programs_arguments {
   uint32_t order;  /* offset of the rows of all programs, sorted by level */
   uint32_t starts; /* offset of the starts of levels in `order`, and the end of the last level */
   uint32_t firsts; /* offset of each program's first index in `starts`, and the number of levels */
-  /* Not for the kernel of a pass, which visits all levels: */
+  /* Ignored by the kernel of a pass, which visits all levels: */
   uint32_t level;  /* the level at which this dispatch starts in each program, counted in the order of execution */
   uint32_t levels; /* number of levels; long sequences are split into dispatches that are short enough for drivers */
 } kernel_programs_arguments;

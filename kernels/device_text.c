@@ -174,7 +174,7 @@ add_run(writer *w, uint32_t function)
 static uint32_t
 first_function(const kernel_file *file, uint32_t step)
 {
-  while (file->steps[step].kind != VYRE_STEP_RUN)
+  while (step + 1 < file->step_count && file->steps[step].kind != VYRE_STEP_RUN)
     step++;
   return file->steps[step].phase;
 }

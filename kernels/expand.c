@@ -25,7 +25,7 @@ typedef struct expander {
     bool has_arguments;
   } calls[MOST_CALLS]; /* and indices that become arguments */
   uint32_t call_count, depth;
-  bool is_loaded; /* the word before the token is `load` */
+  bool is_written; /* the word before the token writes to its operand */
 } expander;
 
 /* ---- text ---------------------------------------------------------------------------------------------------------------- */
@@ -116,14 +116,14 @@ expand_global(expander *e)
   e->call_count++;
 }
 
-/* Expands `load %version[%row]` to `load %version[@row.if_accesses(%row, ...)]`. */
+/* Expands a read of %version[%row] to one of %version[@row.if_accesses(%row, ...)].  The check of phases rejects writes. */
 static void
 expand_name(expander *e)
 {
   const kernel_function *filter = kernel_filter_of_column(e->file, kernel_find_name(e->file, &e->lexer.token, e->file->text));
   text_lexer ahead = e->lexer;
   text_lex(&ahead);
-  if (!filter || !e->is_loaded || ahead.token.kind != TOKEN_MARK || ahead.token.mark != '[' || e->call_count == MOST_CALLS)
+  if (!filter || e->is_written || ahead.token.kind != TOKEN_MARK || ahead.token.mark != '[' || e->call_count == MOST_CALLS)
     return;
   copy_to(e, ahead.token.start + ahead.token.length);
   note_piece(e, e->copied, 0);
@@ -135,15 +135,19 @@ expand_name(expander *e)
   e->call_count++;
 }
 
-/* Notes whether the next token is the operand of a load: `load %op[%i]` or `load(%op[%i])`. */
+/* Notes whether the next token is the operand of a store or atomic: `store %op[%i], 1u32` or `atomic_add(%op[%i], 1u32)`. */
 static void
-note_load(expander *e)
+note_write(expander *e)
 {
+  static const char store[] = "store", atomic[] = "atomic_", load[] = "atomic_load";
   const text_token *token = &e->lexer.token;
+  const char *word = e->file->text + token->start;
   if (token->kind == TOKEN_WORD)
-    e->is_loaded = token->length == 4 && memcmp(e->file->text + token->start, "load", 4) == 0;
+    e->is_written = (token->length == sizeof store - 1 && memcmp(word, store, sizeof store - 1) == 0) ||
+                    (token->length >= sizeof atomic - 1 && memcmp(word, atomic, sizeof atomic - 1) == 0 &&
+                     (token->length != sizeof load - 1 || memcmp(word, load, sizeof load - 1) != 0));
   else if (token->kind != TOKEN_MARK || token->mark != '(')
-    e->is_loaded = false;
+    e->is_written = false;
 }
 
 static void
@@ -187,7 +191,7 @@ expand_function(expander *e, const kernel_function *f)
       expand_name(e);
     else if (e->lexer.token.kind == TOKEN_MARK)
       expand_mark(e);
-    note_load(e);
+    note_write(e);
   }
   copy_to(e, f->body.at + f->body.length);
 }

@@ -232,7 +232,7 @@ vyre_scope_of_file(vyre_module *module, vyre_string file)
 
 /* ---- names, lines, decorations, spec ids: side columns, kept by edits and seal ------------------------------------------- */
 
-/* Sets a row's name, as a text or interned; length 0 or string 0 removes it. Seal makes names unique in their program, and program
+/* Sets a row's name, given as text or as an interned string. Length 0 or string 0 removes the name. Seal makes names unique in their program, and program
  * names in the module. In program order the first row keeps its name, and later ones get a suffix. */
 void vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length);
 void vyre_row_set_name_string(vyre_module *module, vyre_row row, vyre_string name);

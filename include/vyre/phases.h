@@ -111,7 +111,7 @@ typedef struct vyre_phase_kernels {
   const vyre_phase_kernel *rows, *programs;
   const vyre_phase_kernel *levels; /* an element for each step, used for VYRE_STEP_LEVELS: a workgroup processes a program */
   /* Since plugin API 1.2: */
-  const vyre_phase_kernel *pass; /* one element: a workgroup processes a program through all steps */
+  const vyre_phase_kernel *pass; /* NULL or one element: a workgroup executes all steps for one program */
 } vyre_phase_kernels;
 
 typedef enum vyre_phases_flags {

@@ -14,7 +14,7 @@ typedef struct sealer {
   vyre_module *module;
   uint32_t rows;           /* before */
   uint32_t count;          /* after, without row 0 */
-  uint32_t first;          /* the rows before it keep their ids, and all but their links */
+  uint32_t first;          /* the first row that may move; of the rows before it only links change */
   uint32_t *map;           /* old id -> new id */
   uint32_t *order;         /* new id -> old id */
   uint32_t *parent, *next; /* the new columns */
@@ -85,7 +85,7 @@ first_changed(const vyre_view *view, uint32_t first)
   return is_before ? first : 1;
 }
 
-/* Ends the regions around the row before s->first at that row. */
+/* Makes the row before s->first the last row of each region around it. */
 static void
 cut_links(const sealer *s, uint32_t *next, uint32_t *last)
 {

@@ -16,12 +16,25 @@ is_literal_branch(const vyre_view *v, uint32_t row, uint32_t op)
   return (op == VYRE_OP_if || op == VYRE_OP_switch || op == VYRE_OP_breakif) && vyre_op_of(v, v->a[row]) == VYRE_OP_const;
 }
 
-/* Computes the literal of a const operand.  The literals of other const rows are not needed. */
+/* Computes the literal of a const operand. */
 static void
 resolve(solution *s, uint32_t operand)
 {
-  if (s->value[operand] == operand && vyre_op_of(s->v, operand) == VYRE_OP_const)
+  if (vyre_op_of(s->v, operand) == VYRE_OP_const && s->value[operand] < s->literals)
     s->value[operand] = solve_row(s, operand);
+}
+
+/* Computes the literals that sets bring to joins, also those of later sets, which a back edge brings to a loop's header.  The
+ * literals of other const rows are needed only by rows that depend on a join. */
+static void
+resolve_parts(solution *s)
+{
+  const vyre_view *v = s->v;
+  for (uint32_t i = 0; i < v->part_count; i++) {
+    const uint32_t version = v->parts[i].version;
+    if ((version & VYRE_JOIN) == 0 && vyre_op_of(v, version) == VYRE_OP_set)
+      resolve(s, v->b[version]);
+  }
 }
 
 /* Returns whether the value of an operand depends on a join. */
@@ -57,7 +70,7 @@ visit_program(solution *s, uint32_t program, bool *programs, uint32_t *rows, uin
   uint32_t *value = s->value;
   for (uint32_t row = program, end = vyre_program_end(v, program); row < end; row++) {
     const uint32_t op = vyre_op_of(v, row), a = v->a[row], b = v->b[row], c = v->c[row];
-    value[row] = row;
+    value[row] = value[row] ? value[row] : row; /* resolve_parts has computed some const rows */
     if (is_literal_branch(v, row, op)) {
       programs[program] = true;
       return;
@@ -94,8 +107,8 @@ update_joins(solution *s, bool *programs)
   return changed;
 }
 
-/* Updates the values of `rows`, in the order of their ids, and drops the rows without another value.  Their values stay so, because
- * values of joins only become unknown. */
+/* Updates the values of `rows`, in the order of their ids, and drops rows that became unknown.  Values only change to unknown, so
+ * these rows need no further visit. */
 static void
 visit_again(solution *s, uint32_t *rows, uint32_t *count)
 {
@@ -119,6 +132,7 @@ scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *programs, bool *out)
     return ctx->host->out_of_memory(ctx);
   memset(s.taken, 1, s.rows); /* all edges are reachable */
   uint32_t count = 0;
+  resolve_parts(&s);
   for (uint32_t program = s.v->first[0]; program; program = s.v->next[program])
     if (!programs[program])
       visit_program(&s, program, programs, rows, &count);

@@ -3,8 +3,9 @@
  *
  * Roots are effects: stores that other invocations can see, atomics, barriers, traps, volatile accesses.  A live row makes its
  * operands and its region live.  A live construct makes its jumps live.  A live read makes all writes of its variable or buffer
- * live, in whatever order they run.  One walk from the last row to the first finds all of that.  Rows that become live behind it,
- * as writes in a loop do, are visited at once.  Linear: each row is visited once, and each jump walks up to its construct.
+ * live, in whatever order they run.  One walk from the last row to the first finds all live rows.  Rows after its position that
+ * become live, such as writes in a loop, are visited at once.  Linear: each row is visited once, and each jump walks up to its
+ * construct.
  *
  * The active lanes at a live subgroup row do not change.  The constructs around the row are live, with all of their jumps, and a
  * return before it stays, because the effect that uses the row is after both.
@@ -25,7 +26,7 @@ typedef struct marker {
   uint32_t *stack; /* live rows that the walk has passed, and whose dependences are not marked yet */
   uint32_t depth;
   uint32_t first, row; /* the program, and the row of the walk */
-  uint32_t *head; /* by var or buffer, a write; by construct, a jump; lists through `link`.  The row itself: all of them are live */
+  uint32_t *head; /* by var or buffer, its first write; by construct, its first jump; the row's own id if the whole list is live */
   uint32_t *link;
   uint32_t returns;    /* those inside of constructs, in program order; a list through `head` */
   uint32_t last_live;  /* the last live row of this program with an effect */

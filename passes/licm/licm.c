@@ -392,7 +392,7 @@ count_lanes(const motion *m, uint32_t row, uint32_t *counted)
   return lanes_of(m, row);
 }
 
-/* The number of lanes from before a loop that rows in it use, if no candidate leaves the loop, and if all do. */
+/* The lanes of values from before a loop that the loop uses: before its candidates are hoisted, and after all are. */
 typedef struct alive {
   uint32_t before, after;
 } alive;
@@ -417,7 +417,7 @@ count_alive(motion *m, uint32_t loop)
   const uint32_t last = m->last[loop], outside = v->loop[loop];
   alive sum = {0, 0};
   m->counts++;
-  for (uint32_t row = loop + 1; row <= last; row++) { /* nothing has left this loop so far */
+  for (uint32_t row = loop + 1; row <= last; row++) { /* no row is hoisted out of this loop yet */
     const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
     const bool stays = m->loop[row] != outside;
     if (vyre_op_of(v, row) == VYRE_OP_at)

@@ -11,7 +11,7 @@
 
 static const uint32_t devices[] = {75, 80, 90, 100};
 enum { DEVICES = sizeof devices / sizeof *devices };
-/* Bytes of spill stores and loads of the kernel of simplify's levels, which has all 255 registers. */
+/* The bytes that the kernel of simplify's levels may spill.  It uses all 255 registers. */
 enum { MOST_SPILLED = 16 };
 
 static uint32_t

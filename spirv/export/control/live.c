@@ -5,8 +5,8 @@
  * carries the values (phis.c), and leaves out phis whose values are equal.
  *
  * The survey lists the events.  One walk over the events, from last to first, has a bit by var.  At the start of an outermost loop
- * it returns to the loop's end if more vars turn out to be live at a header than the back edge assumed.  That is at most once more
- * than loops are nested.  If that takes more than MOST_WORK, all vars are assumed.
+ * it returns to the loop's end if a header has live vars that its back edge did not include.  That is at most once more than loops
+ * are nested.  If that takes more than MOST_WORK, all vars are assumed.
  * Source: Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976.
  *
  * The same walk finds which sets may lead to a back edge.  "Control may reach the back edge of this loop" flows backward like

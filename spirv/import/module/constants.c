@@ -114,7 +114,7 @@ is_number(const spv_type *t)
   return t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 && vyre_kind_is_scalar(kind) && kind != VYRE_BOOL;
 }
 
-/* Declares a constant that is not a plain number, or not a valid one. */
+/* Declares a constant other than a valid plain number, or reports its error. */
 APART static bool
 declare_other(import *m, uint32_t op, const uint32_t *words, uint32_t count, const spv_type *t)
 {

@@ -285,7 +285,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
   }
   if (kind < SCAN_OUTSIDE && !f->open)
     return import_fail(m, "is outside of a block");
-  if (kind < SCAN_PHI)
+  if (kind < SCAN_OUTSIDE && kind != SCAN_PHI)
     f->open = OPEN;
   switch (kind) {
   case SCAN_PLAIN:
