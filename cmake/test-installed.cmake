@@ -276,7 +276,7 @@ file(RENAME ${prefix}/${LIBDIR}/vyre/gone ${prefix}/${LIBDIR}/vyre/passes)
 if(NOT code EQUAL 2 OR EXISTS ${work}/none.spv)
   message(FATAL_ERROR "without passes embed ends with ${code}:\n${output}")
 endif()
-expect_match("embed: cannot find the core passes: neither '${prefix}/${LIBDIR}/vyre/passes'")
+expect_match("embed: cannot find the core passes: '${prefix}/${LIBDIR}/vyre/passes'")
 
 # vyre.pc names existing files however many folders LIBDIR has.
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-pc.cmake)

@@ -92,5 +92,5 @@ sys.stdout.buffer.write(vyre.optimize(open('$shader', 'rb').read(), path='$shade
 cmp "$work/python.spv" "$work/built.spv"
 mv "$root$lib/vyre/passes" "$work/passes"
 ! out "$root/usr/bin/vyre-passmgr" -passes=dce "$shader" -o "$work/without.spv" 2>"$work/log" || fail "it runs without the package vyre-passes"
-grep -q "neither '$root$lib/vyre/passes'" "$work/log" || fail "it looks for passes elsewhere: $(cat "$work/log")"
+grep -q "core passes: '$root$lib/vyre/passes'" "$work/log" || fail "it looks for passes elsewhere: $(cat "$work/log")"
 echo "6 packages of $version: $(wc -l <"$work/installed.files") files"

@@ -38,8 +38,8 @@ VYRE_MUST_USE vyre_status vyre_registry_load(vyre_registry *registry, const char
 /* Loads each *.so in the folder, in the order of their names. */
 VYRE_MUST_USE vyre_status vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_origin origin);
 /* Loads the core passes from vyre/passes beside libvyre.so. If the library is linked into a program, they are in vyre/passes or
- * ../lib/vyre/passes beside it. A missing folder is an error; a folder elsewhere can be loaded with vyre_registry_load_folder and
- * VYRE_ORIGIN_CORE. */
+ * ../lib/vyre/passes beside it, or in the folder of libraries that it was built for. A missing folder is an error; a folder elsewhere
+ * can be loaded with vyre_registry_load_folder and VYRE_ORIGIN_CORE. */
 VYRE_MUST_USE vyre_status vyre_registry_load_core(vyre_registry *registry);
 /* Loads the core passes whose short names occur in the pipeline's text or in its levels, which takes less time. If the text then does
  * not parse, load all core passes into a new registry. The text need not be valid. */

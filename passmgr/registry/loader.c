@@ -171,7 +171,7 @@ enum { CORE_PATH = PATH_MAX + 32 };
 static vyre_status
 find_core(char path[CORE_PATH])
 {
-  static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
+  static const char *const below[] = {"vyre/passes", "../lib/vyre/passes", "../" VYRE_LIBDIR "/vyre/passes"};
   char own[PATH_MAX];
   if (!vyre_own_folder(own, sizeof(own)))
     return VYRE_ERROR(VYRE_CODE_USAGE,
@@ -185,9 +185,9 @@ find_core(char path[CORE_PATH])
   }
   return VYRE_ERROR(
       VYRE_CODE_USAGE,
-      "cannot find the core passes: neither '%s/%s' nor '%s/%s' exists\nFix: install vyre with cmake --install, or load "
+      "cannot find the core passes: '%s/%s', '%s/%s' and '%s/%s' do not exist\nFix: install vyre with cmake --install, or load "
       "their folder with vyre_registry_load_folder (pkg-config --variable=passdir vyre prints it)",
-      own, below[0], own, below[1]);
+      own, below[0], own, below[1], own, below[2]);
 }
 
 vyre_status
