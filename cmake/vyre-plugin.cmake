@@ -4,6 +4,7 @@
 # KERNELC is the compiler of these files, if it is not vyre-kernelc.
 function(vyre_add_plugin name)
   cmake_parse_arguments(arg "" "KERNELC" "KERNELS" ${ARGN})
+  set(passes)
   if(NOT arg_KERNELC)
     set(arg_KERNELC vyre::kernelc)
     get_property(passes GLOBAL PROPERTY VYRE_KERNELC_PASSES) # in the build of vyre, which has no installed passes

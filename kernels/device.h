@@ -73,7 +73,7 @@ VYRE_MUST_USE vyre_status kernel_add_device_programs(const kernel_file *file, vy
 VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_optimizer *optimize,
                                                kernel_device *out);
 void kernel_device_free(kernel_device *device);
-/* Returns the kernel, or NULL if there is no such kernel. */
+/* Returns the kernel of the scope and index, or NULL if the file has none. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, kernel_scope scope, uint32_t index);
 /* Appends the kernel in the given form, without names.  PTX is padded to whole words by line ends. */
 VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_form form, vyre_bytes *out);

@@ -129,7 +129,7 @@ add_const_row(vyre_builder *builder, table_program *info, uint32_t word, uint64_
   return row;
 }
 
-/* Returns the program's const or built-in row with this op word and payload, which it makes if there is none. */
+/* Returns the program's const or built-in row with this op word and payload. Makes the row if it is missing. */
 static vyre_row
 shared_row(vyre_builder *builder, uint32_t word, uint64_t bits)
 {

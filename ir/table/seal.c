@@ -41,7 +41,7 @@ follows(const vyre_view *view, uint32_t k)
   return before > parent && view->prev[k] == before && view->next[before] == k;
 }
 
-/* Returns the first row that does not have its dense id or has a damaged link, or the number of rows if there is none. */
+/* Returns the first row whose id is not dense or whose link is damaged. Returns the number of rows if all are right. */
 static uint32_t
 first_misplaced(const vyre_view *view)
 {
@@ -65,7 +65,7 @@ table_is_dense(const vyre_module *module)
   return first_misplaced(&module->view) == module->view.rows;
 }
 
-/* Returns the first removed row, or the first one that does not follow its parent, or the number of rows if there is none. */
+/* Returns the first row that is removed or does not follow its parent. Returns the number of rows if no row is. */
 static uint32_t
 first_gap(const vyre_view *view)
 {

@@ -56,7 +56,7 @@ typedef struct simplifier {
   uint16_t traits[VYRE_OP__ROOM]; /* by op: traits_of, 0 if not computed */
   uint8_t *access;                /* by load, phases_access_of_load before the sweep */
   uint64_t gets, loads, removed, folded, exchanged, shortened;
-  uint32_t first_equal; /* the first row with another row as its leader, 0 if there is none */
+  uint32_t first_equal; /* the first row that has another row as its leader; 0 while no row has */
   bool versions;        /* versions are preserved */
   vyre_status status;
 } simplifier;

@@ -190,7 +190,7 @@ runs_by_program(const plan *p, const plan_pass *pass, uint32_t step)
          (is_levels ? pass->kernels->levels[step] : pass->kernels->programs[phases->steps[step].phase]).code;
 }
 
-/* Returns the first directed step that no other directed step contains, or step_count if there is none. */
+/* Returns the first step that visits rows in levels, or step_count if all phases are flat. */
 static uint32_t
 first_directed(const vyre_phases *phases)
 {
@@ -205,8 +205,8 @@ first_directed(const vyre_phases *phases)
 bool
 vyre_plan_runs_whole(const plan_rows *rows, const plan_pass *pass)
 {
-  return !rows->on_host && rows->by_program && VYRE_HAS(vyre_phase_kernels, pass->kernels, pass) && pass->kernels->pass && pass->kernels->pass->code &&
-         first_directed(pass->phases) < pass->phases->step_count;
+  return !rows->on_host && rows->by_program && VYRE_HAS(vyre_phase_kernels, pass->kernels, pass) && pass->kernels->pass &&
+         pass->kernels->pass->code && first_directed(pass->phases) < pass->phases->step_count;
 }
 
 bool

@@ -17,8 +17,12 @@ static const struct {
   uint32_t most;
 } known_spills[] = {
     /* cf's evaluator and pm's walk over the rules have masks of deeply nested control */
-    {"fold", 64},      {"fold by program", 80},       {"match", 64}, {"match by program", 160},
-    {"simplify", 250}, {"levels 1 by program", 1100}, /* of simplify: all phases but the last ones */
+    {"fold", 64},
+    {"fold by program", 80},
+    {"match", 64},
+    {"match by program", 160},
+    {"simplify", 250},
+    {"levels 1 by program", 1100}, /* of simplify: all phases but the last ones */
     {"all steps by program", 1200},
 };
 
