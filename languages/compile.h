@@ -61,6 +61,9 @@ struct cross_changes {
  * the module, or "". */
 std::string cross_prepare(const cross_request &request, cross_changes *out);
 
+/* Returns the indices of the words of each OpSwitch without cases that contains a `continue` of a loop around it. */
+std::set<size_t> cross_find_continued(const cross_request &request);
+
 /* Returns whether a value must not have the name in GLSL, HLSL or MSL. */
 bool cross_is_reserved(const std::string &name);
 

@@ -4,10 +4,10 @@
  * accesses, and that workgroup blocks share their memory.  It writes OpFOrdNotEqual as `!=` and OpFUnordEqual as `==`, which differ
  * for NaNs.  It writes OpSRem without conversions to signed numbers, and OpSMod as `%`, which is OpSRem in some languages.  It
  * omits the zeros of OpQuantizeToF16, some extensions of GLSL, and conversions between i64 and uvec2.  It keeps reserved words as
- * names of values.
+ * names of values.  It writes a switch without cases as a loop, which changes each `continue` in it.
  *
  * For GLSL of Vulkan, modes become lines at the head.  A coherent access makes its whole variable coherent, which is stronger.
- * Comparisons, remainders, names and the conversion are replaced.  All other cases are reasons to refuse the module.
+ * Comparisons, remainders, names, the conversion and such switches are replaced.  All other cases are reasons to refuse the module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
@@ -56,7 +56,7 @@ struct scalar {
 class finder
 {
 public:
-  finder(const cross_request &from, cross_changes *to) : request(from), out(to)
+  finder(const cross_request &from, cross_changes *to) : request(from), out(to), continued(cross_find_continued(from))
   {
   }
 
@@ -105,12 +105,18 @@ private:
     out->words.insert(out->words.end(), operands);
   }
 
-  /* Returns a new id.  At the first change of the module, copies the words before `at` to the changed words. */
-  uint32_t
-  new_id(size_t at)
+  /* At the first change of the module, copies the words before `at` to the changed words. */
+  void
+  copy_before(size_t at)
   {
     if (out->words.empty())
       out->words.assign(request.words, request.words + at);
+  }
+
+  uint32_t
+  new_id(size_t at)
+  {
+    copy_before(at);
     return out->words[3]++;
   }
 
@@ -126,6 +132,8 @@ private:
       replace_remainder(op, words, at);
     else if ((op == spv::Op::OpFOrdNotEqual || op == spv::Op::OpFUnordEqual) && count == 5)
       replace_comparison(op, words, at);
+    else if (op == spv::Op::OpSwitch && continued.count(at))
+      replace_switch(words, at);
     else if (!unsigned64 && count >= 3 && words[2] == 64 &&
              (op == spv::Op::OpTypeFloat || (op == spv::Op::OpTypeInt && words[3] == 1))) {
       unsigned64 = new_id(at);
@@ -140,6 +148,17 @@ private:
     return true;
   }
 
+  /* Gives a switch without cases one case, so that it is written as a switch. */
+  void
+  replace_switch(const uint32_t *words, size_t at)
+  {
+    copy_before(at);
+    if (types[type_of[words[1]]].width == 64)
+      put(spv::Op::OpSwitch, {words[1], words[2], 0, 0, words[2]});
+    else
+      put(spv::Op::OpSwitch, {words[1], words[2], 0, words[2]});
+  }
+
   /* Appends an underscore to a reserved name. */
   bool
   replace_name(const uint32_t *words, uint32_t count, size_t at)
@@ -148,8 +167,7 @@ private:
     std::string name(text, strnlen(text, (count - 2) * sizeof *words));
     if (!cross_is_reserved(name))
       return false;
-    if (out->words.empty())
-      out->words.assign(request.words, request.words + at);
+    copy_before(at);
     name += '_';
     std::vector<uint32_t> packed(name.size() / sizeof *words + 1);
     std::memcpy(packed.data(), name.data(), name.size());
@@ -477,6 +495,7 @@ private:
 
   const cross_request &request;
   cross_changes *out;
+  std::set<size_t> continued; /* OpSwitch instructions that get a case */
   std::string reason;
   std::unordered_map<uint32_t, uint32_t> base, constants, aliased, built_in;
   std::unordered_map<uint32_t, scalar> types;
