@@ -31,6 +31,7 @@ enum {
   VYRE_SPV_USED_MATRIX = 2,   /* a tuple that is used as a matrix */
   VYRE_SPV_LEFT = 4,          /* a block or switch that some `leave` leaves */
   VYRE_SPV_ONE_LANE = 4,      /* a built-in of which only one lane is used; never a block, so it shares the bit */
+  VYRE_SPV_CONTINUED = 8,     /* a loop with a `continue` in an arm */
   VYRE_SPV_WRAPPED = 16,      /* a buffer that is wrapped in a struct as its only member */
   VYRE_SPV_IN_BOUNDS = 64,    /* a buffer whose accesses the caller guarantees to be in bounds */
   VYRE_SPV_BRANCH = 32,       /* a path whose guard needs a branch, because a runtime array may be empty */

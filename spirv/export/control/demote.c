@@ -1,5 +1,11 @@
-/* Vars that become function variables, with loads and stores, because their phis would be far longer.
+/* Vars that become function variables, with loads and stores.
  *
+ * A loop with a `continue` in an arm has several edges to its continue target.  Mesa executes the continue construct of such a loop
+ * at the start of the next iteration, so that each phi in it becomes a second value that lives through the whole iteration.  The
+ * vars that such a loop changes from one iteration to the next therefore become variables, which drivers turn into values
+ * themselves.
+ *
+ * Other vars become variables because their phis would be far longer.
  * A var set in one case of a switch of n cases needs a phi of n values after it.  So n such vars need n * n values, but only n
  * stores. Merge blocks of nested constructs and breaks of a loop have the same effect.  In nearly all programs, all vars are
  * values: the words of the phis that joins may need are at most FREE_WORDS, or ROW_WORDS per row of the program.  Otherwise a var
@@ -36,9 +42,9 @@ may_be_variable(const vyre_spv *s, uint32_t var)
   return kind != VYRE_OPAQUE && (!capability || any || vyre_spv_declares(s, capability));
 }
 
-/* Returns whether the var's phis have too many words, if those of all vars are over the limit. */
+/* Returns whether the var becomes a variable, if the words of its phis are `words`. */
 static bool
-is_too_long(const vyre_spv *s, uint32_t var, uint64_t words, bool is_over)
+is_demoted(const vyre_spv *s, uint32_t var, uint64_t words, bool is_over)
 {
   const bool is_long = words == UINT64_MAX || (is_over && words / VAR_TIMES > s->aux[var - s->base] + VARIABLE_WORDS);
   return is_long && may_be_variable(s, var);
@@ -47,7 +53,7 @@ is_too_long(const vyre_spv *s, uint32_t var, uint64_t words, bool is_over)
 /* The words of phis of all joins. */
 typedef struct phi_words {
   uint64_t all;
-  bool any_too_long; /* a phi is longer than an instruction may be */
+  bool any_too_long; /* a phi is longer than an instruction may be, or at the header of a loop with a `continue` */
 } phi_words;
 
 /* Counts the words of phis.  Adds them to the sums of their vars, if `sums`. */
@@ -63,13 +69,15 @@ count_words(const vyre_spv *s, uint64_t *sums)
     const bool has_two_edges = is_case || (is_loop && s->first[around] == row);
     const uint64_t edges = has_two_edges ? 2 * VYRE_SPV_EDGE_WORDS : s->aux[(is_loop ? around : row) - s->base];
     const uint64_t own = VYRE_SPV_PHI_WORDS + edges;
+    const bool is_continued = is_loop && s->first[around] == row && (s->use[around - s->base] & VYRE_SPV_CONTINUED) != 0;
+    const bool is_too_long = is_continued || own > MOST_PHI_WORDS;
     const uint64_t words = is_case ? own : is_loop ? own + HEADER_PHI_WORDS : own + s->id[row - s->base];
     for (uint32_t k = 0; sums && k < joins[at + 1]; k++) {
       uint64_t *const sum = &sums[s->id[joins[at + 2 + k] - s->base]];
-      *sum = own <= MOST_PHI_WORDS && *sum != UINT64_MAX ? *sum + words : UINT64_MAX;
+      *sum = !is_too_long && *sum != UINT64_MAX ? *sum + words : UINT64_MAX;
     }
     result.all += joins[at + 1] * words;
-    result.any_too_long |= own > MOST_PHI_WORDS;
+    result.any_too_long |= is_too_long;
   }
   return result;
 }
@@ -87,7 +95,7 @@ vyre_spv_demote(vyre_spv *s)
   (void)count_words(s, sums);
   s->scratch.count = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (is_too_long(s, s->vars.data[i], sums[i], is_over))
+    if (is_demoted(s, s->vars.data[i], sums[i], is_over))
       vyre_spv_push(s, &s->scratch, s->vars.data[i]);
   if (s->scratch.count == 0 || vyre_spv_failed(s))
     return false;

@@ -84,9 +84,11 @@ survey_break(vyre_spv *s, uint32_t row)
   uint32_t at = s->parent[row];
   while (at > s->base && !vyre_row_is_loop(s->view, at))
     at = s->parent[at];
-  if (at > s->base)
+  if (at > s->base) {
     survey_edge(s, at);
-  else
+    if (vyre_spv_opcode(s, row) == VYRE_OP_continue && s->parent[s->parent[row]] != at)
+      s->use[at - s->base] |= VYRE_SPV_CONTINUED;
+  } else
     vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
 }
 
