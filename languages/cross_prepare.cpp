@@ -153,10 +153,7 @@ private:
   replace_switch(const uint32_t *words, size_t at)
   {
     copy_before(at);
-    if (types[type_of[words[1]]].width == 64)
-      put(spv::Op::OpSwitch, {words[1], words[2], 0, 0, words[2]});
-    else
-      put(spv::Op::OpSwitch, {words[1], words[2], 0, words[2]});
+    put(spv::Op::OpSwitch, {words[1], words[2], 0, words[2]});
   }
 
   /* Appends an underscore to a reserved name. */

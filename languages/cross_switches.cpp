@@ -112,7 +112,7 @@ private:
     else if (op_at(at) == spv::Op::OpBranchConditional && count >= 4)
       targets.insert(targets.end(), {words[at + 2], words[at + 3]});
     else if (op_at(at) == spv::Op::OpSwitch && count >= 3)
-      for (uint32_t i = 2; i < count; i++) /* a literal that is no label of a block has no effect */
+      for (uint32_t i = 2; i < count; i += 2) /* SPIRV-Cross refuses literals of 64 bits */
         targets.push_back(words[at + i]);
   }
 
