@@ -229,8 +229,11 @@ typedef struct member_made {
   uint32_t member, row, next;
 } member_made;
 
+/* The current value of an unset variable of a function that is called in a loop.  Its var holds a value of the iteration before. */
+#define LEAF_UNSET UINT32_MAX
+
 typedef struct leaf {
-  uint32_t current; /* row of its value, or 0 if the value is in the var */
+  uint32_t current; /* row of its value, 0 if the value is in the var, or LEAF_UNSET */
   uint32_t var;     /* row, or 0 if it has no var yet or only vars of its lanes */
   uint32_t logged;  /* serial of the region in which its change is in `log` */
   uint32_t loop;    /* serial of the innermost loop that may store to it */
@@ -394,10 +397,11 @@ typedef struct import {
   uint32_t epochs[ID_KINDS];       /* current epoch of each kind: constants have the program's, locals the instance's */
   uint32_t first_decl, first_body; /* rows before which declarations and the body's first rows are inserted */
   uint32_t builtins[VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1];
-  uint64_t inlined;                /* words of all programs so far, after inlining */
-  uint64_t most_words;             /* limit of `inlined` (growth.c) */
-  uint32_t most_rows, most_leaves; /* limits of the module's rows, and of leaves in a program */
-  uint32_t copied;                 /* word of an OpStore that copies the pointee of `copied_from`, or 0 */
+  uint32_t unset[VYRE_KIND__COUNT]; /* rows of an unset value, or 0 */
+  uint64_t inlined;                 /* words of all programs so far, after inlining */
+  uint64_t most_words;              /* limit of `inlined` (growth.c) */
+  uint32_t most_rows, most_leaves;  /* limits of the module's rows, and of leaves in a program */
+  uint32_t copied;                  /* word of an OpStore that copies the pointee of `copied_from`, or 0 */
   uint32_t copied_from, copied_operands;
   uint32_t copied_value; /* the loaded value, or an OpCopyLogical of it */
   uint32_t rows_before;  /* first row of the current instruction */

@@ -225,8 +225,9 @@ record_leaf(import *m, walk *w, vyre_scope scope)
   v->base = BASE_LEAVES;
   v->at = at;
   AT(leaf, m->locals, at)->debug = index + 1;
-  if (AT(leaf, m->locals, at)->current) /* an argument */
-    record_value(m, index, AT(leaf, m->locals, at)->current, false, true);
+  const uint32_t current = AT(leaf, m->locals, at)->current;
+  if (current && current != LEAF_UNSET) /* an argument */
+    record_value(m, index, current, false, true);
 }
 
 static void

@@ -9,6 +9,9 @@
  *  - if a loop may store to the leaf (flow_loop_writes), a `set` precedes the loop; its body and its continuing region begin with
  * the value in the var.
  *
+ * A variable of a function that is called in a loop is unset at each call.  Its value is then the value of a var that is never
+ * set, so that the loop does not carry the leaf's own var.
+ *
  * Changes are logged.  Each region begins with the values from before its construct, and undoing a region costs time linear in its
  * changes.
  *
@@ -139,6 +142,47 @@ locals_add(import *m, uint32_t type_id, uint32_t name)
   return first;
 }
 
+void
+locals_unset(import *m, uint32_t first)
+{
+  for (uint32_t k = first; k < m->locals.count; k++)
+    if (vyre_kind_is_scalar(VYRE_TYPE_KIND(leaf_at(m, k)->type))) {
+      leaf_at(m, k)->current = LEAF_UNSET;
+      leaf_at(m, k)->dirty = true;
+    }
+}
+
+uint32_t
+import_unset(import *m, vyre_type type)
+{
+  vyre_builder b = import_top(m); /* rows of constants may use it */
+  const vyre_row var = vyre_build(&b, VYRE_OP_var, type, 0, 0, VYRE_ACCESS_UNSET, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  return vyre_build_get(&b, var).id;
+}
+
+/* Returns a row with an unset value of the type.  A vector is a join, whose lanes can be set without other rows. */
+static uint32_t
+unset_value(import *m, vyre_type type)
+{
+  const uint32_t lanes = VYRE_TYPE_LANES(type);
+  uint32_t *const scalar = &m->unset[VYRE_TYPE_KIND(type)];
+  vyre_builder b = import_top(m);
+  if (*scalar == 0)
+    *scalar = import_unset(m, VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
+  const vyre_row one = {*scalar};
+  const vyre_row parts[4] = {one, one, one, one};
+  const vyre_row pair = lanes > 1 ? vyre_build_join(&b, parts, 2) : one;
+  const vyre_row more[3] = {pair, one, one};
+  return lanes > 2 ? vyre_build_join(&b, more, lanes - 1).id : pair.id;
+}
+
+uint32_t
+locals_current(import *m, uint32_t index)
+{
+  const leaf *l = leaf_at(m, index);
+  return l->current == LEAF_UNSET ? unset_value(m, l->type) : l->current;
+}
+
 /* Changes the leaf's value and logs the change.  `store`: constructs must join it. */
 static void
 change_leaf(import *m, uint32_t index, uint32_t row, bool dirty, bool store)
@@ -189,7 +233,7 @@ set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row, uint32_t next)
   if (!s)
     return;
   *s = (set_row){vyre_build_set(b, VYRE_NONE, (vyre_row){row}).id, index};
-  if (leaf_at(m, index)->debug)
+  if (leaf_at(m, index)->debug && leaf_at(m, index)->current != LEAF_UNSET)
     import_debug_set(m, leaf_at(m, index)->debug - 1, s->row, row, next);
 }
 
@@ -234,7 +278,7 @@ locals_to_var(import *m, uint32_t index)
 {
   const leaf *l = leaf_at(m, index);
   if (l->dirty)
-    set_var(m, &m->b, index, import_visible(m, l->current), 0);
+    set_var(m, &m->b, index, import_visible(m, locals_current(m, index)), 0);
   change_leaf(m, index, 0, false, true);
 }
 
@@ -264,7 +308,7 @@ locals_edge(import *m, uint32_t c, uint32_t *l)
       continue;
     changed->edge = seen;
     if (changed->dirty) /* and it remains dirty for other edges, because this one ends here */
-      set_var(m, &m->b, e.leaf, import_visible(m, changed->current), 0);
+      set_var(m, &m->b, e.leaf, import_visible(m, locals_current(m, e.leaf)), 0);
     if (l && !add_joined(m, e.leaf, l))
       return;
   }
@@ -294,7 +338,7 @@ locals_join(import *m, uint32_t c)
     const bool always = l->count == edges;
     l->count = 0;
     if (l->dirty && !always)
-      set_before(m, c, index, l->current);
+      set_before(m, c, index, locals_current(m, index));
     change_leaf(m, index, 0, false, true);
   }
 }
@@ -306,7 +350,7 @@ locals_fall(import *m, uint32_t c)
     uint32_t index = AT(joined, m->joins, k)->leaf;
     const leaf *l = leaf_at(m, index);
     if (l->dirty)
-      set_before(m, c, index, l->current);
+      set_before(m, c, index, locals_current(m, index));
     change_leaf(m, index, 0, false, true);
   }
 }

@@ -327,6 +327,8 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
   bool values = pointee->sized && pointee->leaves <= IMPORT_LOCAL_LEAVES && !(r->flags & ROOT_DYNAMIC);
   if (values) {
     first = locals_add(m, t->element, id);
+    if (m->loop && !initializer && info->kind == ID_LOCAL)
+      locals_unset(m, first);
   } else {
     base = BASE_BUFFER;
     if (r->epoch != m->program_epoch) {

@@ -330,6 +330,7 @@ begin_program(import *m, const entry *e)
   m->first_decl = vyre_build_var(&m->b, VYRE_TYPE(VYRE_U32, 1)).id;
   m->first_body = vyre_build_jump(&m->b, VYRE_OP_trap, VYRE_NONE).id;
   memset(m->builtins, 0, sizeof(m->builtins));
+  memset(m->unset, 0, sizeof(m->unset));
   m->serial = m->serial_last = 1;
   m->loop = 0;
   m->escapes = NULL;

@@ -122,7 +122,7 @@ load(import *m, const uint32_t *words)
   const pointer *p = AT(pointer, m->pointers, info->value);
   if (!p->single || p->type != words[1])
     return import_load(m, words);
-  const uint32_t row = p->base == BASE_LEAVES ? AT(leaf, m->locals, p->first)->current : 0, parent = m->view->parent[row];
+  const uint32_t row = p->base == BASE_LEAVES ? locals_current(m, p->first) : 0, parent = m->view->parent[row];
   const bool known = row != 0 && (parent == m->region || parent == m->program || import_is_visible(m, row));
   import_set(m, words[2], known ? row : import_load_single(m, info->value, import_memory_operands(m, words, 4)));
   return !failed(m);
