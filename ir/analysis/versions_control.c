@@ -243,7 +243,7 @@ open_region(walk *w, uint32_t row)
     add_edge(k, f[-1].row, f[-1].row); /* of the test, which sees the states of the head */
 }
 
-/* Appends the place of a construct or region. */
+/* Appends the place of a construct, or of a region that may be a head. */
 static void
 add_place(versions *k, uint32_t row, uint32_t used)
 {
@@ -266,13 +266,14 @@ open_construct(walk *w, uint32_t row)
   w->end = v->next[row] ? v->next[row] - 1 : w->end;
   *f = (frame){.row = row, .end = w->end, .loop = is_loop ? row : f[-1].loop, .target = row, .changes = k->changes.count};
   add_place(k, row, w->end + (f[-1].loop == 0)); /* the next iteration of a loop may use a state */
-  for (uint32_t region = v->first[row]; region; region = v->next[region])
+  const bool is_switch = versions_op(k, row) == VYRE_OP_switch;
+  for (uint32_t region = is_loop || is_switch ? v->first[row] : 0; region; region = v->next[region]) /* others have no heads */
     add_place(k, region, region);
   if (k->out_of_memory)
     return;
   if (is_loop)
     add_edge(k, v->first[row], row);
-  if (versions_op(k, row) == VYRE_OP_switch)
+  if (is_switch)
     open_switch(w, row);
 }
 

@@ -45,7 +45,7 @@ typedef struct change {
   uint32_t run;    /* the last run that it began, or 0 */
 } change;
 
-/* A construct or region. */
+/* A construct, or a region that may be a head. */
 typedef struct place {
   uint32_t first_edge, last_edge, edge_count; /* the edges to it, if it is a construct or a head */
   uint32_t changes;                           /* the number of changes when its construct began */
@@ -108,7 +108,7 @@ typedef struct versions {
   const vyre_view *view;
   const vyre_allocator *allocator;
   vyre_state_graph *out;
-  uint32_t *class_of; /* by row: the class of vars, buffers and opaque rows, and the place of constructs and regions */
+  uint32_t *class_of; /* by row: the class of vars, buffers and opaque rows, and the places */
   uint32_t *aliases;  /* by row: the classes of buffers, by their first row */
   uint32_t *stops;    /* rows of the current program that read or write state, contain rows or end a region, in order */
   uint32_t stop_count;
