@@ -6,9 +6,9 @@
  * (versions_joins.c).
  *
  * A write changes the state of its class up to the end of its region. An edge begins a run for each change since the last edge to
- * its target, and the run ends with the change. So changes that many edges bring cost as much as those that one edge brings, and the
- * walk touches a class only at the constructs around its writes. A construct has no merge if no edge brings a write. A loop's first
- * head has merges before its edges are known, because the writes in the loop are known from the first walk.
+ * its target, and the run ends with the change. So changes that many edges bring cost as much as those that one edge brings, and
+ * the walk touches a class only at the constructs around its writes. A construct has no merge if no edge brings a write. A loop's
+ * first head has merges before its edges are known, because the writes in the loop are known from the first walk.
  *
  * O(rows + writes * nesting + parts) time and memory.
  *

@@ -212,7 +212,7 @@ find_parts_of(versions *k, const merge *m, uint32_t klass, cursor *cursors, uint
   add_part(k, sources == 1 ? version_of(k, klass, values[0]) : last_version_of(k, klass, values), row);
 }
 
-/* Finds the parts of a join with several states. Those that do not change in the construct hold at all its edges. */
+/* Finds the parts of a join with several states. A state without a merge at the row holds at all edges to it. */
 static void
 find_parts_of_all(versions *k, const merge *m, uint32_t klass, const uint32_t *values)
 {
