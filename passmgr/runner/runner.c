@@ -427,7 +427,8 @@ vyre_run_settle_change(run *r, const vyre_node *node)
 {
   const uint32_t before = r->fresh, with_gaps = before & (r->preserved | VYRE_DOMINANCE); /* the ends of regions stay valid */
   const bool is_later = node && may_seal_later(r, node, with_gaps);
-  r->fresh &= is_later ? with_gaps : is_last(r, node) ? 0 : r->preserved; /* moving versions costs more than dropping them */
+  const bool is_read = r->options.verify_each || !is_last(r, node); /* moving versions costs more than dropping them */
+  r->fresh &= is_later ? with_gaps : is_read ? r->preserved : 0;
   vyre_module_drop_analyses(r->module, before & ~r->fresh, r->options.check_changed); /* before sealing, which keeps the others */
   if (!is_later)
     VYRE_TRY(vyre_run_seal(r));
