@@ -13,6 +13,7 @@ typedef struct test_memory {
   uint64_t calls, fail_at;    /* the number of the call that fails, from 1; 0 if none fails */
   bool sticky;                /* all later calls fail too */
   size_t out;                 /* bytes in use */
+  size_t peak;                /* the most bytes that were in use */
   size_t reserved;            /* bytes of address space in use */
   size_t most;                /* bytes of address space that may be in use */
   uint32_t reservations;      /* in use */
@@ -36,6 +37,8 @@ test_resize(void *user, void *memory, size_t old_size, size_t new_size)
   void *result = t->base->resize(t->base->user, memory, old_size, new_size);
   if (result || new_size == 0)
     t->out += new_size - old_size;
+  if (t->out > t->peak)
+    t->peak = t->out;
   return result;
 }
 

@@ -14,12 +14,12 @@
 /* ---- classes ------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
-add_class(versions *k, uint32_t row, uint32_t group)
+add_class(versions *k, uint32_t row, bool is_var)
 {
   state *s = versions_append(k, &k->states);
   if (!s)
     return 0;
-  *s = (state){.row = row, .group = group};
+  *s = (state){.row = row, .sources = is_var ? 1 : SOURCES, .last_use = is_var ? 0 : UINT32_MAX};
   return k->states.count - 1;
 }
 
@@ -47,7 +47,7 @@ note_buffer(versions *k, uint32_t row)
 {
   const uint32_t first = k->aliases[row] & ~VYRE_ALIAS_SHARED;
   if (first == row)
-    k->class_of[row] = add_class(k, row, GROUP_NONE);
+    k->class_of[row] = add_class(k, row, false);
   if (k->out_of_memory)
     return;
   k->class_of[row] = k->class_of[first];
@@ -138,7 +138,7 @@ static uint32_t
 own_writes(const versions *k, uint32_t row, uint32_t *classes)
 {
   const vyre_view *v = k->view;
-  uint32_t op = VYRE_ROW_OP(v->op[row]), semantics;
+  uint32_t op = VYRE_ROW_OP(v->op[row]), semantics, buffer;
   switch (op) {
   case VYRE_OP_set:
   case VYRE_OP_store:
@@ -156,8 +156,9 @@ own_writes(const versions *k, uint32_t row, uint32_t *classes)
     classes[0] = GROUP_ASYNC;
     return 1;
   case VYRE_OP_load:
-    classes[0] = versions_class_of(k, v->a[row]);
-    return !versions_is_handle(k, v->a[row]) && is_shared_access(k, row, v->a[row]) ? 1 : 0;
+    buffer = vyre_buffer_of(v, v->a[row]);
+    classes[0] = k->class_of[buffer];
+    return !versions_is_handle(k, buffer) && is_shared_access(k, row, buffer) ? 1 : 0;
   case VYRE_OP_barrier:
     semantics = VYRE_ORDER_SEMANTICS(v->imm[row]);
     /* A barrier that orders nothing still synchronizes invocations, and earlier writes may become visible. */
@@ -185,7 +186,7 @@ note_write(versions *k, uint32_t row, uint32_t klass)
   if (!event)
     return;
   *event = (write_event){row, klass};
-  versions_state(k, klass)->end++;
+  k->writes_groups |= klass < EVERYTHING;
 }
 
 static void
@@ -198,6 +199,31 @@ note_writes(versions *k, uint32_t row)
     if (VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_async_copy)
       versions_state(k, classes[i])->async = true;
   }
+}
+
+/* Notes the last row of a loop. An inner loop has the last row of the outermost one. O(1) for each region that it ends with. */
+static void
+note_loop(versions *k, uint32_t row, uint32_t end)
+{
+  const vyre_view *v = k->view;
+  if (row <= k->loop_end)
+    return;
+  while (v->parent[row] && !v->next[row])
+    row = v->parent[row];
+  k->loop_end = (v->next[row] ? v->next[row] : end) - 1;
+}
+
+/* Notes the writes and the last use of classes by a row. */
+static void
+note_row(versions *k, uint32_t row, uint32_t end)
+{
+  const uint32_t op = versions_op(k, row);
+  if (op == VYRE_OP_get)
+    versions_state(k, k->class_of[k->view->a[row]])->last_use = row > k->loop_end ? row : k->loop_end;
+  else if ((vyre_op_infos[op].flags & (VYRE_OP_READS | VYRE_OP_WRITES)) != 0)
+    note_writes(k, row);
+  else if (vyre_row_is_loop(k->view, row))
+    note_loop(k, row, end);
 }
 
 static void
@@ -225,26 +251,6 @@ note_rows(versions *k, uint32_t first, uint32_t end)
   k->stop_count = count;
 }
 
-/* Sorts the writes by class. */
-static void
-sort_writes(versions *k)
-{
-  const write_event *events = k->events.data;
-  k->written.count = 0;
-  while (k->written.capacity < k->events.count)
-    if (!versions_grow(k, &k->written))
-      return;
-  uint32_t *written = k->written.data, first = 0;
-  for (uint32_t i = 0; i < k->states.count; i++) {
-    state *s = versions_state(k, i);
-    const uint32_t count = s->end;
-    s->first = s->end = s->near = first;
-    first += count;
-  }
-  for (uint32_t i = 0; i < k->events.count; i++)
-    written[versions_state(k, events[i].klass)->end++] = events[i].row;
-}
-
 /* Vars and buffers are direct children of the program and precede their users. So classes are made from the children first, and
  * then all rows are visited. */
 void
@@ -252,19 +258,18 @@ versions_find_writes(versions *k, uint32_t program, uint32_t end)
 {
   const vyre_view *v = k->view;
   k->states.count = k->events.count = 0;
-  k->reads_everything = false;
+  k->reads_everything = k->writes_groups = false;
+  k->loop_end = 0;
   for (uint32_t i = 0; i < FIRST_CLASS; i++)
-    add_class(k, 0, GROUP_NONE);
+    add_class(k, 0, false);
   for (uint32_t row = v->first[program]; row && !k->out_of_memory; row = v->next[row]) {
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_var)
-      k->class_of[row] = add_class(k, row, GROUP_NONE);
+      k->class_of[row] = add_class(k, row, true);
     else if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
       note_buffer(k, row);
   }
   if (!k->out_of_memory)
     note_rows(k, program, end);
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++)
-    note_writes(k, k->stops[i]);
-  if (!k->out_of_memory)
-    sort_writes(k);
+    note_row(k, k->stops[i], end);
 }

@@ -22,34 +22,78 @@ enum {
 
 /* An alias class. */
 typedef struct state {
-  uint32_t row;                    /* the row that stands for the state of the class at the program's start */
-  uint32_t group;                  /* a barrier that names the group writes this class */
-  uint32_t first, end;             /* the range of the class's writes in `written` */
-  uint32_t near;                   /* the last of these writes that was found */
-  uint32_t region, write, version; /* the last result: `version`, for `region` after `write` */
-  bool async;                      /* an async wait writes this class */
-  bool shared;                     /* images: coherent or volatile */
-  bool memory;                     /* an opaque row that may access any memory writes this class */
+  uint32_t row;      /* the row that stands for the state of the class at the program's start */
+  uint32_t group;    /* a barrier that names the group writes this class */
+  uint32_t change;   /* the current state, as its own writes made it: an element of `changes`, or 0 */
+  uint32_t merge;    /* the last merge of the class */
+  uint32_t sources;  /* the number of its states: 1 for a var, SOURCES for memory */
+  uint32_t last_use; /* a var: the last row that reads it, or the last row of the outermost loop around that row */
+  bool async;        /* an async wait writes this class */
+  bool shared;       /* images: coherent or volatile */
+  bool memory;       /* an opaque row that may access any memory writes this class */
 } state;
 
 typedef struct write_event {
   uint32_t row, klass;
 } write_event;
 
-/* An edge to the exit of a construct, or to a region that is a head. */
+/* A state of a class in an open region. It ends at the end of the region, where the state before it holds again. */
+typedef struct change {
+  uint32_t klass, value;
+  uint32_t before; /* the change of the class that holds again after this one, or 0 */
+  uint32_t edges;  /* the number of edges when it was made */
+  uint32_t run;    /* the last run that it began, or 0 */
+} change;
+
+/* A construct, or a region that may be a head. */
+typedef struct place {
+  uint32_t first_edge, last_edge, edge_count; /* the edges to it, if it is a construct or a head */
+  uint32_t changes;                           /* the number of changes when its construct began */
+  uint32_t used;                              /* the first row whose uses of a var see its state here */
+} place;
+
+/* An edge to the exit of a construct, or to a region that is a head. Number 0 is unused. */
 typedef struct edge {
-  uint32_t to;   /* the construct or the region */
   uint32_t from; /* the region that ends, or the jump; the construct for the edge from before it or from the test of a `for` */
-  uint32_t at;   /* the last row that is executed before the edge */
+  uint32_t next; /* the next edge with the same target, or 0 */
+  uint32_t first_run, end_run; /* the runs that begin with this edge */
 } edge;
 
-enum { JOIN_UNKNOWN = INT32_MAX };
+/* A state that the edges to one target bring, from `edge` up to and without `end`. Later runs of a class hide earlier ones. A run
+ * is as long as its change, so many edges with the same state need one run. Number 0 is unused. */
+typedef struct run {
+  uint32_t klass, value, edge, end;
+  uint32_t next;  /* while the change holds, the run before this one of the change; then the next run of the merge */
+  uint32_t outer; /* the last run of the merge before this one that ends later, or 0 */
+} run;
 
-/* The states of a class after a construct or at a head, and before the construct. */
+/* A place where edges bring states of a class that its own writes made. A join exists only if a read needs it. Number 0 is unused.
+ * Merges are in the order of the joins' locations. */
+typedef struct merge {
+  uint32_t row, klass;          /* a construct or a head */
+  uint32_t before;              /* the state before the construct */
+  uint32_t first_run, last_run; /* its list of runs */
+  uint32_t own;                 /* the join of this class, or 0 */
+  uint32_t joins;               /* the last join made here, of this class or of one that this class is a group of, or 0 */
+} merge;
+
+/* The states of a class by the writes of the class, its group, opaque rows and async waits. The last one of these holds. A state is
+ * a row, VYRE_JOIN | a merge, or 0 for the state at the program's start. */
+enum { SOURCES = 4 };
+
+/* A join of the current program before joins are numbered. Number 0 is unused. */
+typedef struct new_join {
+  uint32_t klass, merge;
+  uint32_t values;       /* the states of the class: the index of SOURCES elements of `values`, or 0 if the merge is the only one */
+  uint32_t first, count; /* its parts in `parts` */
+  uint32_t next;         /* the join made before at the merge, or 0 */
+  uint32_t to;           /* its number in the graph */
+} new_join;
+
+/* The join of a class at a row where only a group of the class has a merge. */
 typedef struct slot {
   uint32_t row, klass; /* row 0 is a free slot */
-  uint32_t join;       /* 0 if there is none and the version before the construct holds; JOIN_UNKNOWN if not searched yet */
-  uint32_t front;      /* the version before the construct, or an outer construct with the same version before it; 0 if unknown */
+  uint32_t join;
 } slot;
 
 /* A growing array. */
@@ -64,24 +108,23 @@ typedef struct versions {
   const vyre_view *view;
   const vyre_allocator *allocator;
   vyre_state_graph *out;
-  uint32_t *class_of;   /* by row, for vars, buffers and opaque rows */
-  uint32_t *aliases;    /* by row: the classes of buffers, by their first row */
-  uint32_t *stops;      /* rows of the current program that read or write state, contain rows or end a region, in order */
-  uint32_t *edge_first; /* by construct and head: index of its first edge in `edges`; edge_count is their number */
-  uint32_t *edge_count;
-  uint32_t *ends; /* by construct and region: the last row in it */
-  uint32_t *jump; /* by construct and region: a far outer construct or region, which shortens walks outward */
+  uint32_t *class_of; /* by row: the class of vars, buffers and opaque rows, and the places */
+  uint32_t *aliases;  /* by row: the classes of buffers, by their first row */
+  uint32_t *stops;    /* rows of the current program that read or write state, contain rows or end a region, in order */
   uint32_t stop_count;
+  uint32_t region_changes; /* the number of changes when the current region began */
   vector states;
   vector events;  /* the writes, in program order */
-  vector written; /* the rows of the writes, by class */
-  vector edges;   /* by target, then in program order */
-  vector slots;   /* a hash table; its capacity is a power of two. With uthash, default<O2> runs 2 % more instructions. */
-  vector asked;   /* classes of the program's joins that do not have their parts yet */
+  vector changes; /* the states in the open regions */
+  vector places, edges, runs, merges;
+  vector frames;               /* the open constructs and regions */
+  vector joins, values, parts; /* of the current program, by order of first use */
+  vector users;                /* rows whose version is a join */
+  vector slots; /* a hash table; its capacity is a power of two. With uthash, default<O2> runs 2 % more instructions. */
   uint32_t slots_used;
-  vector frames, found;    /* used by the walk over control */
-  vector searches, passed; /* a stack of searches, each waiting for the next, and the constructs that they have passed */
-  bool reads_everything;   /* the program has opaque rows that may read any memory */
+  uint32_t loop_end;     /* the last row of the outermost loop around the current row, or of one before it */
+  bool writes_groups;    /* a row of the program writes a group */
+  bool reads_everything; /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;
 
@@ -105,6 +148,12 @@ versions_state(const versions *k, uint32_t klass)
   return (state *)k->states.data + klass;
 }
 
+static inline change *
+versions_change(const versions *k, uint32_t index)
+{
+  return (change *)k->changes.data + index;
+}
+
 static inline uint32_t
 versions_op(const versions *k, uint32_t row)
 {
@@ -115,25 +164,6 @@ static inline bool
 versions_is_region(const versions *k, uint32_t row)
 {
   return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
-}
-
-/* Returns the row directly in the construct or region `outer` that is or contains the row. O(log depth). */
-static inline uint32_t
-versions_child_of(const versions *k, uint32_t outer, uint32_t row)
-{
-  const uint32_t *parent = k->view->parent;
-  if (parent[row] == outer)
-    return row;
-  for (row = parent[row]; parent[row] != outer;)
-    row = k->jump[row] > outer ? k->jump[row] : parent[row];
-  return row;
-}
-
-/* Returns the row at which the state begins. */
-static inline uint32_t
-versions_row_of(const versions *k, uint32_t version)
-{
-  return (version & VYRE_JOIN) != 0 ? k->out->joins[version & ~VYRE_JOIN].row : version;
 }
 
 /* Returns the class of the var, buffer or opaque row at which a path begins. */
@@ -149,23 +179,14 @@ bool versions_is_handle(const versions *k, uint32_t path);
 /* Finds the classes, stops and writes of a program, whose rows end before `end`. */
 void versions_find_writes(versions *k, uint32_t program, uint32_t end);
 
-/* Finds the edges of the current program, and the versions of rows that depend on active lanes. */
+/* Finds the versions of the current program's rows, and the merges of states. Each state is current where the walk is. */
 void versions_follow_control(versions *k);
 
-/* Returns the class's last write up to the row `at`, its own or that of a group, or 0 if there is none. */
-uint32_t versions_last_write(const versions *k, uint32_t klass, uint32_t at);
+/* Returns the version of the class at the current position. */
+uint32_t versions_current(versions *k, uint32_t klass);
 
-/* Returns the class's version after the row `at`, which is in the region at any depth, or is the region row. */
-uint32_t versions_version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region);
-
-/* Returns the first edge of the construct, or of a head of it, from index `from` on that brings a write of the construct, and
- * stores its version. Returns `end` if there is none. */
-uint32_t versions_next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end, uint32_t *out_version);
-
-/* Returns the class's join at the head of a loop that writes the class. */
-uint32_t versions_head_join(versions *k, uint32_t klass, uint32_t region);
-
-/* Returns whether control can enter the region other than from before its construct. */
-bool versions_is_head(const vyre_view *v, uint32_t region);
+/* Finds the parts of the current program's joins, and appends the joins to the graph. Parts precede their joins, except for parts
+ * of heads. */
+void versions_add_joins(versions *k);
 
 #endif

@@ -10,12 +10,6 @@
 
 enum { MOST_VISITS = 16 }; /* of a row.  A longer chain of joins is left to the solver */
 
-static bool
-is_literal_branch(const vyre_view *v, uint32_t row, uint32_t op)
-{
-  return (op == VYRE_OP_if || op == VYRE_OP_switch || op == VYRE_OP_breakif) && vyre_op_of(v, v->a[row]) == VYRE_OP_const;
-}
-
 /* Computes the literal of a const operand. */
 static void
 resolve(solution *s, uint32_t operand)
@@ -45,6 +39,22 @@ is_affected(const solution *s, uint32_t operand)
   return s->value[operand] != operand && op != VYRE_OP_const && op != VYRE_OP_var;
 }
 
+/* Returns the value on which all parts of a join agree, or the join itself if they differ.  All edges are reachable. */
+static uint32_t
+value_of_join(const solution *s, uint32_t index)
+{
+  const vyre_join *join = &s->v->joins[index];
+  const vyre_part *end = s->v->parts + join->first + join->count;
+  uint32_t value = 0;
+  for (const vyre_part *part = end - join->count; part < end; part++) {
+    const uint32_t brought = solve_state(s, part->version);
+    if (brought && value && brought != value)
+      return s->rows + index;
+    value = brought ? brought : value;
+  }
+  return value;
+}
+
 /* Returns the row's value.  Loads are unknown, because no value of a join decides which memory they read, and the solution has no
  * memory (s->m).  The value of an unknown join is the `get` itself, so that the rows that use it need no visit. */
 static uint32_t
@@ -56,7 +66,7 @@ value_of(solution *s, uint32_t row)
     return row;
   if ((join & VYRE_JOIN) != 0)
     return solve_row(s, row);
-  const uint32_t value = solve_join(s, join, false);
+  const uint32_t value = value_of_join(s, join);
   s->value[s->rows + join] = value;
   return value >= s->rows && value < s->literals ? row : value;
 }
@@ -69,25 +79,41 @@ visit_program(solution *s, uint32_t program, bool *programs, uint32_t *rows, uin
   const vyre_view *v = s->v;
   uint32_t *value = s->value;
   for (uint32_t row = program, end = vyre_program_end(v, program); row < end; row++) {
-    const uint32_t op = vyre_op_of(v, row), a = v->a[row], b = v->b[row], c = v->c[row];
-    value[row] = value[row] ? value[row] : row; /* resolve_parts has computed some const rows */
-    if (is_literal_branch(v, row, op)) {
+    const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
+    switch (vyre_op_of(v, row)) {
+    case VYRE_OP_const: /* resolve_parts has computed some */
+      value[row] = value[row] ? value[row] : row;
+      continue;
+    case VYRE_OP_if:
+    case VYRE_OP_switch:
+    case VYRE_OP_breakif:
+      value[row] = row;
+      if (vyre_op_of(v, a) != VYRE_OP_const)
+        continue;
       programs[program] = true;
       return;
-    }
-    if (op == VYRE_OP_var) {
+    case VYRE_OP_var:
       value[row] = solve_row(s, row);
-    } else if (op == VYRE_OP_set) {
+      continue;
+    case VYRE_OP_set:
+      value[row] = row;
       resolve(s, b);
-    } else if (op == VYRE_OP_get || (((value[a] ^ a) | (value[b] ^ b) | (value[c] ^ c)) != 0 &&
-                                     (is_affected(s, a) || is_affected(s, b) || is_affected(s, c)))) {
-      resolve(s, a);
-      resolve(s, b);
-      resolve(s, c);
-      value[row] = value_of(s, row);
-      rows[*count] = row;
-      *count += value[row] != row;
+      continue;
+    case VYRE_OP_get:
+      break;
+    default:
+      if (((value[a] ^ a) | (value[b] ^ b) | (value[c] ^ c)) != 0 && (is_affected(s, a) || is_affected(s, b) || is_affected(s, c)))
+        break;
+      value[row] = row;
+      continue;
     }
+    value[row] = row;
+    resolve(s, a);
+    resolve(s, b);
+    resolve(s, c);
+    value[row] = value_of(s, row);
+    rows[*count] = row;
+    *count += value[row] != row;
   }
 }
 
@@ -98,7 +124,7 @@ update_joins(solution *s, bool *programs)
   bool changed = false;
   for (uint32_t i = 1; i < s->v->join_count; i++) {
     uint32_t *value = &s->value[s->rows + i];
-    const uint32_t own = s->rows + i, new = *value == own ? own : solve_join(s, i, false);
+    const uint32_t own = s->rows + i, new = *value == own ? own : value_of_join(s, i);
     changed |= new != *value;
     if (new != *value && programs)
       programs[vyre_program_of(s->v, s->v->joins[i].row)] = true;
@@ -130,7 +156,6 @@ scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *programs, bool *out)
   uint32_t *rows = ctx->host->alloc(ctx, sizeof *rows * s.rows);
   if (!rows)
     return ctx->host->out_of_memory(ctx);
-  memset(s.taken, 1, s.rows); /* all edges are reachable */
   uint32_t count = 0;
   resolve_parts(&s);
   for (uint32_t program = s.v->first[0]; program; program = s.v->next[program])

@@ -52,8 +52,7 @@ key_of(const values *n, uint32_t node)
   if (vyre_op_of(v, node) == VYRE_OP_var) /* the class of a variable is its initial zero; unset ones are not looked up */
     return (first_key){{VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(v->op[node]), 0), 0, 0, 0, 0, 0}};
   const uint32_t a = n->klass[v->a[node]], b = n->klass[v->b[node]];
-  const bool commutes = (vyre_op_flags_of(v, node) & VYRE_OP_COMMUTES) != 0 && (VYRE_ROW_FLAGS(v->op[node]) & VYRE_ROW_IMM) == 0;
-  const bool swap = commutes && a > b;
+  const bool swap = b != 0 && a > b && (vyre_op_flags_of(v, node) & VYRE_OP_COMMUTES) != 0; /* b is 0 beside an immediate */
   return (first_key){
       {v->op[node], v->imm[node], v->imm_hi[node] | n->seen[node], swap ? b : a, swap ? a : b, n->klass[v->c[node]]}};
 }

@@ -271,14 +271,18 @@ vyre_host_is_placed(const vyre_module *module, const char *call, const char *wha
   return false;
 }
 
-static bool
+static __attribute__((noinline)) bool
+refuse_operands(const vyre_module *module, const char *call, uint32_t a, uint32_t b, uint32_t c)
+{
+  return vyre_host_is_known(module, call, "operand a", a) && vyre_host_is_known(module, call, "operand b", b) &&
+         vyre_host_is_known(module, call, "operand c", c);
+}
+
+static inline bool
 are_operands(const vyre_module *module, const char *call, uint32_t a, uint32_t b, uint32_t c)
 {
   const uint32_t rows = vyre_module_view(module)->rows;
-  if (a < rows && b < rows && c < rows)
-    return true;
-  return vyre_host_is_known(module, call, "operand a", a) && vyre_host_is_known(module, call, "operand b", b) &&
-         vyre_host_is_known(module, call, "operand c", c);
+  return (a < rows && b < rows && c < rows) || refuse_operands(module, call, a, b, c);
 }
 
 bool
