@@ -133,7 +133,9 @@ apply_spirv_tools(const name_list *flags, const char *what, const source *from, 
 static vyre_status
 read_file(const process *p, const work *w, source *from)
 {
-  if (!from->is_read)
+  if (!from->is_read && w->given)
+    VYRE_TRY(vyre_bytes_append(&from->bytes, w->given->data, w->given->size));
+  else if (!from->is_read)
     VYRE_TRY(archives_read(&p->options->archives, w->path, &from->bytes));
   from->is_read = true;
   if (!from->is_accepted)

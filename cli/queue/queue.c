@@ -1,0 +1,172 @@
+/* Docs at queue.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "queue.h"
+
+#include "base/files/depfile.h"
+#include "vyre/io.h"
+
+#include <inttypes.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <string.h>
+
+vyre_status
+queue_open(const char *place, const char *password, uint64_t wait, queue *out)
+{
+  const remote_options options = {.password = password, .wait = (uint32_t)wait, .is_queue = true};
+  *out = (queue){0};
+  VYRE_TRY(remote_open(place, &options, &out->server));
+  remote_key(out->server, "jobs", NULL, out->jobs);
+  remote_key(out->server, "all", NULL, out->all);
+  remote_key(out->server, "results", NULL, out->results);
+  remote_key(out->server, "counts", NULL, out->counts);
+  return VYRE_OK;
+}
+
+void
+queue_close(queue *q)
+{
+  remote_close(q->server);
+  *q = (queue){0};
+}
+
+vyre_status
+queue_exists(const queue *q, bool *out)
+{
+  redisReply *reply;
+  VYRE_TRY(remote_ask(q->server, &reply, "EXISTS", q->jobs, NULL));
+  *out = reply->integer == 1;
+  freeReplyObject(reply);
+  return VYRE_OK;
+}
+
+vyre_status
+queue_create(const queue *q)
+{
+  static const char script[] = "local made = redis.pcall('XGROUP', 'CREATE', KEYS[1], ARGV[1], '0', 'MKSTREAM')\n"
+                               "if made.err and not string.find(made.err, 'BUSYGROUP') then return made end\n"
+                               "return 1";
+  redisReply *reply;
+  VYRE_TRY(remote_ask(q->server, &reply, "EVAL", script, "1", q->jobs, QUEUE_GROUP, NULL));
+  freeReplyObject(reply);
+  return VYRE_OK;
+}
+
+vyre_status
+queue_absent(const queue *q)
+{
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "the Redis server %s has no queue '%s'\nFix: submit jobs with vyre-queue submit, or correct the name",
+                    remote_server(q->server), remote_name(q->server));
+}
+
+/* Copies the hash at the start of the text.  Returns whether a blank follows it. */
+static bool
+copy_hash(const char *text, char out[REMOTE_HASH])
+{
+  if (strspn(text, "0123456789abcdef") != REMOTE_HASH - 1 || text[REMOTE_HASH - 1] != ' ')
+    return false;
+  memcpy(out, text, REMOTE_HASH - 1);
+  out[REMOTE_HASH - 1] = '\0';
+  return true;
+}
+
+bool
+queue_parse_record(const char *text, queue_record *out)
+{
+  if (!copy_hash(text, out->settings) || !copy_hash(text + REMOTE_HASH, out->input))
+    return false;
+  out->name = text + 2 * (size_t)REMOTE_HASH;
+  return *out->name != '\0';
+}
+
+const char *const queue_end_words[3] = {"done", "failed", "aside"};
+
+bool
+queue_parse_result(const char *text, queue_result *out, char output[REMOTE_HASH])
+{
+  char end[8];
+  const char *message = strchr(text, '\n');
+  *out = (queue_result){.message = message ? message + 1 : ""};
+  if (sscanf(text, "%7s %d %32s %" SCNu64, end, &out->code, output, &out->tries) != 4)
+    return false;
+  if (output[0] == '-')
+    output[0] = '\0';
+  for (out->end = QUEUE_DONE; out->end <= QUEUE_ASIDE; out->end++)
+    if (strcmp(end, queue_end_words[out->end]) == 0)
+      return true;
+  return false;
+}
+
+/* KEYS: jobs, all, results, counts, output.  ARGV: id, job, result, name of the count, 1 for a hit, entry. */
+static const char finish[] =
+    "if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 then\n"
+    "  if #ARGV[6] > 0 then redis.call('SET', KEYS[5], ARGV[6]) end\n"
+    "  if redis.call('HSETNX', KEYS[3], ARGV[2], ARGV[3]) == 1 then\n"
+    "    redis.call('HINCRBY', KEYS[4], ARGV[4], 1)\n"
+    "    if ARGV[5] == '1' then redis.call('HINCRBY', KEYS[4], 'hits', 1) end\n"
+    "  end\n"
+    "end\n"
+    "if redis.call('XACK', KEYS[1], 'workers', ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[4], 'acknowledged', 1) end\n"
+    "redis.call('XDEL', KEYS[1], ARGV[1])\n"
+    "return 1";
+
+vyre_status
+queue_add_end(const queue *q, const queue_result *r, const vyre_bytes *entry, remote_commands *to)
+{
+  char output[REMOTE_KEY];
+  vyre_bytes text = {0};
+  remote_key(q->server, "output", r->output ? r->output : "-", output);
+  vyre_status status = vyre_bytes_printf(&text, "%s %d %s %" PRIu64 "\n%s", queue_end_words[r->end], r->code, r->output ? r->output : "-", r->tries,
+                                         r->message ? r->message : "");
+#define TEXT(text) {text, strlen(text)}
+  if (!status) {
+    const remote_part parts[] = {TEXT("EVAL"), {finish, sizeof finish - 1}, TEXT("5"), TEXT(q->jobs), TEXT(q->all), TEXT(q->results),
+                                 TEXT(q->counts), TEXT(output), TEXT(r->id), TEXT(r->job), {text.data, text.size},
+                                 TEXT(queue_end_words[r->end]), TEXT(r->is_hit ? "1" : "0"), {entry->data, entry->size}};
+    status = remote_add(to, parts, sizeof parts / sizeof *parts);
+  }
+#undef TEXT
+  vyre_bytes_free(&text);
+  return status;
+}
+
+/* ---- inputs -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct including {
+  const char *name;
+  uint32_t files;
+  bool is_sure;
+} including;
+
+static void
+count_file(void *user, const char *path, const char *text, bool is_sure)
+{
+  including *to = user;
+  (void)path, (void)text;
+  to->files++;
+  to->is_sure = to->is_sure && is_sure;
+}
+
+vyre_status
+queue_check_input(const char *name, const vyre_bytes *bytes, int language)
+{
+  const vyre_input_kind kind = vyre_input_detect_as(name, bytes->data, bytes->size, (vyre_glsl_language)language);
+  including found = {.name = name, .is_sure = true};
+  if (kind != VYRE_INPUT_GLSL && kind != VYRE_INPUT_HLSL)
+    return VYRE_OK;
+  VYRE_TRY(depfile_each_include(name, bytes, NULL, 0, count_file, &found));
+  if (found.files <= 1 && found.is_sure)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "'%.300s' includes files, or has the word 'include', and workers read no files\n"
+                    "Fix: compile it to SPIR-V first: vyre-passmgr FILE -o FILE.spv",
+                    name);
+}
+
+void
+queue_sha256(const vyre_bytes *bytes, char out[QUEUE_SHA])
+{
+  SHA256Data((const uint8_t *)(bytes->data ? bytes->data : ""), bytes->size, out);
+}
