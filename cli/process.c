@@ -404,7 +404,7 @@ void
 process_print_heading(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(observer_prints(o) || o->list_runs || o->debug_manager))
+  if (o->inputs.count < 2 || p->is_of_queue || !(observer_prints(o) || o->list_runs || o->debug_manager))
     return;
   process_print(said, what, strlen(what));
   process_print(said, path, strlen(path));

@@ -41,6 +41,7 @@ typedef struct process {
   vyre_module *module, *taken;       /* empty before and after use */
   vyre_batch *batch;                 /* empty before and after use; `batch` and `taken` serve several inputs */
   bool is_apart;                     /* an isolated process, whose parent names the input in messages */
+  bool is_of_queue;                  /* the inputs are jobs, whose messages do not depend on each other */
   int home;                          /* the folder of relative paths, -1 if it could not be opened */
 } process;
 

@@ -99,7 +99,7 @@ tool_finish_input(tool *t, uint32_t index)
   if (!w->status && (!w->reported_code || w->has_output))
     w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
   w->status = vyre_status_join(w->status, collect_notes(t, w));
-  if (t->options.inputs.count > 1)
+  if (t->options.inputs.count > 1 && !t->deliver)
     w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
   if (w->report && t->isolated)
     t->isolated->report = w->report;
@@ -203,7 +203,7 @@ process_guarded(tool *t, const process *p, work *works, uint32_t count)
 {
   working at = {t, works, count};
   pthread_cleanup_push(end_with_thread, &at);
-  process_inputs(p, works, count, t->options.threads == 1);
+  process_inputs(p, works, count, t->options.threads == 1 && !t->deliver);
   pthread_cleanup_pop(0);
 }
 
@@ -233,6 +233,7 @@ work_on(void *user)
                .cost_model = t->cost_model,
                .cache = t->cache.level_count ? &t->cache : NULL,
                .is_apart = t->isolated != NULL,
+               .is_of_queue = t->deliver != NULL,
                .home = t->home};
   guard_thread();
   pthread_mutex_lock(&t->lock);
