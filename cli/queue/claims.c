@@ -209,6 +209,23 @@ static const char renew[] = "local held = redis.call('XPENDING', KEYS[1], ARGV[1
                             "end\n"
                             "return #held";
 
+/* Removes the consumer, and others that were lost ten minutes ago, if they hold no jobs.  KEYS: jobs.  ARGV: group, consumer. */
+static const char leave[] = "for _, one in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do\n"
+                            "  if one[4] == 0 and (one[2] == ARGV[2] or one[6] > 600000) then\n"
+                            "    redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], one[2])\n"
+                            "  end\n"
+                            "end\n"
+                            "return 1";
+
+vyre_status
+claims_leave(const worker *w)
+{
+  redisReply *reply;
+  VYRE_TRY(remote_ask(w->queue.server, &reply, "EVAL", leave, "1", w->queue.jobs, QUEUE_GROUP, w->consumer, NULL));
+  freeReplyObject(reply);
+  return VYRE_OK;
+}
+
 /* Renews the leases until the parent ends.  Without a server it tries again: the leases may end meanwhile, which is harmless. */
 static _Noreturn void
 renew_leases(worker *w)

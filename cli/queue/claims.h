@@ -64,6 +64,8 @@ VYRE_MUST_USE vyre_status claims_is_drained(const worker *w, bool *out);
 VYRE_MUST_USE vyre_status claims_add_release(const worker *w, const claim *c, remote_commands *to);
 /* Starts a process that renews the leases of this worker until the worker ends. */
 VYRE_MUST_USE vyre_status claims_keep_leases(worker *w);
+/* Removes the worker from the consumers of the group. */
+VYRE_MUST_USE vyre_status claims_leave(const worker *w);
 void claims_free(worker *w);
 
 /* ---- jobs.c -------------------------------------------------------------------------------------------------------------- */

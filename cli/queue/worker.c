@@ -146,6 +146,8 @@ queue_work(int argc, char **argv, tool *t)
     status = vyre_status_join(status, jobs_send(&w));
     if (status)
       release_all(&w);
+    else
+      status = claims_leave(&w);
     status = vyre_status_join(status, metrics_write(&w, true));
     if (w.reproducers[0])
       rmdir(w.reproducers);
