@@ -1,13 +1,9 @@
-/* Replaces the features of vyre-passmgr that need fork, jansson or hiredis.  OPTION_POSIX refuses their options on Windows.
+/* Replaces the features of vyre-passmgr that need fork or jansson.  OPTION_POSIX refuses their options on Windows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/debug/debug.h"
 #include "cli/inputs/specialize.h"
-#include "cli/queue/place.h"
-#include "cli/queue/worker.h"
 #include "cli/watch/watch.h"
-
-#include <string.h>
 
 static vyre_status
 absent(const char *option)
@@ -89,45 +85,4 @@ void
 arguments_free(arguments *a)
 {
   (void)a;
-}
-
-int
-queue_work(int argc, char **argv, tool *t)
-{
-  (void)argc, (void)argv, (void)t;
-  return tool_complain(absent("queue"));
-}
-
-bool
-place_is_name(const char *text)
-{
-  return strncmp(text, "redis://", 8) == 0;
-}
-
-vyre_status
-place_open(const char *name, const tool_options *options, struct remote **out)
-{
-  (void)options, (void)out;
-  return VYRE_ERROR(VYRE_CODE_USAGE, "-output-cache=%.200s: Redis is not supported on Windows\nFix: name a folder, or use vyre on Linux",
-                    name);
-}
-
-void
-place_close(struct remote *place)
-{
-  (void)place;
-}
-
-vyre_status
-place_read_output(struct remote *place, const uint64_t key[2], vyre_bytes *out)
-{
-  (void)place, (void)key, (void)out;
-  return absent("output-cache=redis");
-}
-
-vyre_status
-place_write_output(struct remote *place, const uint64_t key[2], const vyre_bytes *entry)
-{
-  (void)place, (void)key, (void)entry;
-  return absent("output-cache=redis");
 }

@@ -53,7 +53,7 @@ def run(queue, server, options, kills, restarts, worker_count):
 
 
 def main():
-    programs, shaders, folder = map(pathlib.Path, sys.argv[1:4])
+    programs, shaders, folder = (pathlib.Path(text).resolve() for text in sys.argv[1:4])
     modules, kills, restarts = map(int, sys.argv[4:7])
     worker_count = int(sys.argv[7]) if len(sys.argv) > 7 else 2
     shutil.rmtree(folder, ignore_errors=True)
