@@ -44,8 +44,7 @@ typedef struct worker {
   claim *running; /* the claims of the tool's inputs */
   bool is_apart;  /* each input runs in a process of its own */
   char reproducers[64];   /* a folder, or "" */
-  remote_commands ends;   /* of jobs that ended, which are not sent yet */
-  uint32_t unsent;        /* the number of jobs in `ends` */
+  queue_ends ends;        /* not sent yet */
   vyre_status lost;       /* the reason why the worker cannot continue, owned */
   uint64_t sent, metered; /* times of the last sending, and of the last file of -stats-file */
   worker_counts counts;

@@ -27,15 +27,8 @@ enum { SEND_BYTES = 4 << 20 };
 vyre_status
 jobs_send(worker *w)
 {
-  redisReply **replies = NULL;
-  if (w->lost)
-    return VYRE_OK;
-  vyre_status status = w->ends.count ? remote_run(w->queue.server, &w->ends, &replies) : VYRE_OK;
-  remote_replies_free(replies, w->ends.count);
-  w->ends.wire.size = 0;
-  w->ends.count = 0;
   w->sent = clock_now();
-  return status;
+  return w->lost ? VYRE_OK : queue_send_ends(&w->queue, &w->ends);
 }
 
 /* Keeps the first error, after which no result is sent any more. */
@@ -56,7 +49,7 @@ end_job(worker *w, claim *c, const queue_result *result, const vyre_bytes *entry
   w->counts.aside += result->end == QUEUE_ASIDE;
   w->counts.hits += result->is_hit;
   w->counts.bytes_out += entry->size;
-  if (!status && (w->ends.wire.size > SEND_BYTES || clock_now() - w->sent > UINT64_C(1000000000)))
+  if (!status && (w->ends.commands.wire.size > SEND_BYTES || clock_now() - w->sent > UINT64_C(1000000000)))
     status = jobs_send(w);
   if (status)
     lose(w, status);
@@ -78,7 +71,7 @@ fail_job(worker *w, claim *c, queue_end end, int code, const char *message)
 static void
 release_job(worker *w, claim *c)
 {
-  vyre_status status = claims_add_release(w, c, &w->ends);
+  vyre_status status = claims_add_release(w, c, &w->ends.commands);
   c->is_ended = true;
   w->counts.released++;
   if (status)
@@ -104,7 +97,7 @@ keep_reproducer(worker *w, const claim *c)
     closedir(folder);
   remote_key(w->queue.server, "reproducer", c->job, key);
   if (!status && text.size)
-    status = remote_add(&w->ends, (const remote_part[]){{"SET", 3}, {key, strlen(key)}, {text.data, text.size}}, 3);
+    status = remote_add(&w->ends.commands, (const remote_part[]){{"SET", 3}, {key, strlen(key)}, {text.data, text.size}}, 3);
   vyre_bytes_free(&text);
   return status;
 }

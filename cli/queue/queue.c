@@ -99,37 +99,82 @@ queue_parse_result(const char *text, queue_result *out, char output[REMOTE_HASH]
   return false;
 }
 
-/* KEYS: jobs, all, results, counts, output.  ARGV: id, job, result, name of the count, 1 for a hit, entry. */
+/* KEYS: jobs, all, results, counts; the output of each job.  ARGV: id, job, result, name of the count, 1 for a hit; ...  Changes
+ * nothing for a job that is done if the server refused to store its output. */
 static const char finish[] =
-    "if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 then\n"
-    "  if #ARGV[6] > 0 then redis.call('SET', KEYS[5], ARGV[6]) end\n"
-    "  if redis.call('HSETNX', KEYS[3], ARGV[2], ARGV[3]) == 1 then\n"
-    "    redis.call('HINCRBY', KEYS[4], ARGV[4], 1)\n"
-    "    if ARGV[5] == '1' then redis.call('HINCRBY', KEYS[4], 'hits', 1) end\n"
+    "for i = 5, #KEYS do\n"
+    "  local at = (i - 5) * 5\n"
+    "  local id, job, word = ARGV[at + 1], ARGV[at + 2], ARGV[at + 4]\n"
+    "  local is_known = redis.call('HEXISTS', KEYS[2], job) == 1\n"
+    "  if not is_known or word ~= 'done' or redis.call('EXISTS', KEYS[i]) == 1 then\n"
+    "    if is_known and redis.call('HSETNX', KEYS[3], job, ARGV[at + 3]) == 1 then\n"
+    "      redis.call('HINCRBY', KEYS[4], word, 1)\n"
+    "      if ARGV[at + 5] == '1' then redis.call('HINCRBY', KEYS[4], 'hits', 1) end\n"
+    "    end\n"
+    "    if redis.call('XACK', KEYS[1], 'workers', id) == 1 then redis.call('HINCRBY', KEYS[4], 'acknowledged', 1) end\n"
+    "    redis.call('XDEL', KEYS[1], id)\n"
     "  end\n"
     "end\n"
-    "if redis.call('XACK', KEYS[1], 'workers', ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[4], 'acknowledged', 1) end\n"
-    "redis.call('XDEL', KEYS[1], ARGV[1])\n"
     "return 1";
 
 vyre_status
-queue_add_end(const queue *q, const queue_result *r, const vyre_bytes *entry, remote_commands *to)
+queue_add_end(const queue *q, const queue_result *r, const vyre_bytes *entry, queue_ends *to)
 {
   char output[REMOTE_KEY];
   vyre_bytes text = {0};
   remote_key(q->server, "output", r->output ? r->output : "-", output);
-  vyre_status status = vyre_bytes_printf(&text, "%s %d %s %" PRIu64 "\n%s", queue_end_words[r->end], r->code, r->output ? r->output : "-", r->tries,
-                                         r->message ? r->message : "");
+  vyre_status status = vyre_bytes_printf(&text, "%s %d %s %" PRIu64 "\n%s", queue_end_words[r->end], r->code,
+                                         r->output ? r->output : "-", r->tries, r->message ? r->message : "");
 #define TEXT(text) {text, strlen(text)}
-  if (!status) {
-    const remote_part parts[] = {TEXT("EVAL"), {finish, sizeof finish - 1}, TEXT("5"), TEXT(q->jobs), TEXT(q->all), TEXT(q->results),
-                                 TEXT(q->counts), TEXT(output), TEXT(r->id), TEXT(r->job), {text.data, text.size},
-                                 TEXT(queue_end_words[r->end]), TEXT(r->is_hit ? "1" : "0"), {entry->data, entry->size}};
-    status = remote_add(to, parts, sizeof parts / sizeof *parts);
-  }
+  const remote_part key = TEXT(output), set[] = {TEXT("SET"), TEXT(output), {entry->data, entry->size}},
+                    arguments[] = {TEXT(r->id), TEXT(r->job), {text.data, text.size}, TEXT(queue_end_words[r->end]), TEXT(r->is_hit ? "1" : "0")};
 #undef TEXT
+  if (!status && entry->size)
+    status = remote_add(&to->commands, set, 3);
+  if (!status)
+    status = remote_print_part(key, &to->keys);
+  for (size_t i = 0; i < sizeof arguments / sizeof *arguments && !status; i++)
+    status = remote_print_part(arguments[i], &to->arguments);
+  to->count += !status;
   vyre_bytes_free(&text);
   return status;
+}
+
+/* Appends the command that ends the jobs. */
+static vyre_status
+add_script(const queue *q, queue_ends *ends)
+{
+  char count[16];
+  snprintf(count, sizeof count, "%" PRIu32, ends->count + 4);
+#define TEXT(text) {text, strlen(text)}
+  const remote_part parts[] = {TEXT("EVAL"),  {finish, sizeof finish - 1}, TEXT(count),    TEXT(q->jobs),
+                               TEXT(q->all), TEXT(q->results),            TEXT(q->counts)};
+#undef TEXT
+  const size_t all = (size_t)ends->count * 6; /* a key and five arguments for each job */
+  VYRE_TRY(vyre_bytes_append(&ends->keys, ends->arguments.data, ends->arguments.size));
+  return remote_add_printed(&ends->commands, parts, sizeof parts / sizeof *parts, &ends->keys, all);
+}
+
+vyre_status
+queue_send_ends(const queue *q, queue_ends *ends)
+{
+  redisReply **replies = NULL;
+  vyre_status status = ends->count ? add_script(q, ends) : VYRE_OK;
+  if (!status && ends->commands.count)
+    status = remote_run(q->server, &ends->commands, &replies);
+  remote_replies_free(replies, ends->commands.count);
+  ends->commands.wire.size = ends->keys.size = ends->arguments.size = 0;
+  ends->commands.count = ends->count = 0;
+  return status;
+}
+
+void
+queue_ends_free(queue_ends *ends)
+{
+  remote_commands_free(&ends->commands);
+  vyre_bytes_free(&ends->keys);
+  vyre_bytes_free(&ends->arguments);
+  ends->count = 0;
 }
 
 /* ---- inputs -------------------------------------------------------------------------------------------------------------- */

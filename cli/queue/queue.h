@@ -10,8 +10,8 @@
  *   plugin:SHA256  bytes of a plugin
  *   reproducer:JOB a file that fails like a job that was set aside
  *
- * A job is the hash of its settings, input and name, so that a job exists once however often it is submitted.  A script finishes a
- * job in one step: it stores the output and the result, and acknowledges the job.
+ * A job is the hash of its settings, input and name, so that a job exists once however often it is submitted.  An output is
+ * stored first.  Then a script stores results and acknowledges jobs in one step.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_QUEUE_QUEUE_H
@@ -63,9 +63,19 @@ typedef struct queue_result {
 extern const char *const queue_end_words[3];
 /* Parses the text of a result, which ends with a zero byte.  `output` receives the hash, or "".  Returns whether it is valid. */
 bool queue_parse_result(const char *text, queue_result *out, char output[REMOTE_HASH]);
-/* Appends the command that stores `entry` if it is not empty, stores the result, and acknowledges the job.  A job that has a result
- * or was cancelled keeps its state. */
-VYRE_MUST_USE vyre_status queue_add_end(const queue *q, const queue_result *result, const vyre_bytes *entry, remote_commands *to);
+/* Jobs that ended.  All zero is an empty list. */
+typedef struct queue_ends {
+  remote_commands commands;   /* to execute before the jobs end: they store outputs */
+  vyre_bytes keys, arguments; /* of the script that ends the jobs, in the form of the protocol */
+  uint32_t count;             /* the number of jobs */
+} queue_ends;
+
+/* Appends a job that ended, and the command that stores `entry` if it is not empty.  A job that has a result or was cancelled keeps
+ * its state. */
+VYRE_MUST_USE vyre_status queue_add_end(const queue *q, const queue_result *result, const vyre_bytes *entry, queue_ends *to);
+/* Sends the commands, stores the results, and acknowledges the jobs.  Then the list is empty. */
+VYRE_MUST_USE vyre_status queue_send_ends(const queue *q, queue_ends *ends);
+void queue_ends_free(queue_ends *ends);
 
 /* Returns USAGE or INPUT if a worker could not read the input alone: GLSL or HLSL that includes files. */
 VYRE_MUST_USE vyre_status queue_check_input(const char *name, const vyre_bytes *bytes, int language);

@@ -121,19 +121,30 @@ remote_print_hash(const uint64_t hash[2], char out[REMOTE_HASH])
 /* ---- commands ------------------------------------------------------------------------------------------------------------ */
 
 vyre_status
-remote_add(remote_commands *to, const remote_part *parts, size_t count)
+remote_print_part(remote_part part, vyre_bytes *out)
+{
+  VYRE_TRY(vyre_bytes_printf(out, "$%zu\r\n", part.size));
+  VYRE_TRY(vyre_bytes_append(out, part.data, part.size));
+  return vyre_bytes_append(out, "\r\n", 2);
+}
+
+vyre_status
+remote_add_printed(remote_commands *to, const remote_part *parts, size_t count, const vyre_bytes *printed, size_t more)
 {
   const size_t before = to->wire.size;
-  vyre_status status = vyre_bytes_printf(&to->wire, "*%zu\r\n", count);
-  for (size_t i = 0; i < count && !status; i++) {
-    status = vyre_bytes_printf(&to->wire, "$%zu\r\n", parts[i].size);
-    if (!status)
-      status = vyre_bytes_append(&to->wire, parts[i].data, parts[i].size);
-    if (!status)
-      status = vyre_bytes_append(&to->wire, "\r\n", 2);
-  }
+  vyre_status status = vyre_bytes_printf(&to->wire, "*%zu\r\n", count + more);
+  for (size_t i = 0; i < count && !status; i++)
+    status = remote_print_part(parts[i], &to->wire);
+  if (!status && more)
+    status = vyre_bytes_append(&to->wire, printed->data, printed->size);
   to->count += !status;
   return vyre_bytes_undo(&to->wire, before, status);
+}
+
+vyre_status
+remote_add(remote_commands *to, const remote_part *parts, size_t count)
+{
+  return remote_add_printed(to, parts, count, NULL, 0);
 }
 
 static vyre_status

@@ -47,6 +47,11 @@ typedef struct remote_part {
   size_t size;
 } remote_part;
 
+/* Appends a part in the form of the protocol. */
+VYRE_MUST_USE vyre_status remote_print_part(remote_part part, vyre_bytes *out);
+/* Appends a command of `count` parts, followed by `more` parts that are printed already. */
+VYRE_MUST_USE vyre_status remote_add_printed(remote_commands *to, const remote_part *parts, size_t count, const vyre_bytes *printed,
+                                             size_t more);
 /* Appends a command of `count` parts. */
 VYRE_MUST_USE vyre_status remote_add(remote_commands *to, const remote_part *parts, size_t count);
 /* Appends a command of texts, which ends with NULL. */

@@ -156,7 +156,7 @@ queue_work(int argc, char **argv, tool *t)
   if (w.claims)
     claims_free(&w);
   free(w.claims);
-  remote_commands_free(&w.ends);
+  queue_ends_free(&w.ends);
   queue_close(&w.queue);
   return tool_complain(status);
 }
