@@ -359,7 +359,7 @@ make_tool(worker *w, const char *settings)
 
 /* ---- processing ---------------------------------------------------------------------------------------------------------- */
 
-/* Ends the jobs whose inputs cannot be used, and asks whether outputs exist already. */
+/* Ends the jobs whose inputs cannot be used, and those whose outputs exist already. */
 static vyre_status
 find_hits(worker *w, claim *claims, uint32_t count)
 {

@@ -8,7 +8,7 @@
 
 #include "cli/tool.h"
 
-/* Processes jobs until the queue has none left, or for ever with -queue-stay.  `t` has the options of the command line, which is
+/* Processes jobs until the queue has none left, or without end with -queue-stay.  `t` has the options of the command line, which is
  * parsed again for each job.  Returns the exit code: 0 even if jobs failed, because the queue has their messages. */
 int queue_work(int argc, char **argv, tool *t);
 

@@ -120,7 +120,7 @@ def failures():
         expect(queue.run("submit", "-O", "bad.vir", cwd=FOLDER), "0 new")
         expect(queue.run("submit", "-retry", "-O", "bad.vir", "good.vir", cwd=FOLDER), "2 jobs: 1 new")
         assert queue.status()["failed"] == 0
-        # a job that asks for what a worker refuses
+        # a job with an option that a worker refuses
         job = server.cli("HKEYS", "vyre:{q}:all").splitlines()[0]
         settings = server.cli("HGET", "vyre:{q}:all", job).split()[0]
         server.cli("SET", f"vyre:{{q}}:settings:{settings}", "-reproducer=/tmp/x\n-passes=dce\n")
