@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/files/depfile.h"
 #include "base/files/paths.h"
@@ -30,23 +31,34 @@ static const char magic[8] = "VYREOUT1";
 
 /* ---- hashing ------------------------------------------------------------------------------------------------------------- */
 
-/* Hashes the contents of a file, and not its path: nodes of a cluster may have vyre in different folders. */
+/* Hashes the contents of a file, and not its path: nodes of a cluster may have vyre in different folders.  Reads the file in parts,
+ * because fresh memory for a whole program costs more than the hash. */
 static vyre_status
 add_file(hasher *h, const char *path)
 {
-  vyre_bytes text = {0};
-  vyre_status status = vyre_file_read_as(path, VYRE_FILE_PLAIN, &text);
-  if (!status)
-    hasher_add(h, text.data, text.size);
-  vyre_bytes_free(&text);
-  return status;
+  char part[1 << 15];
+  struct stat is;
+  uint64_t size = 0;
+  ssize_t got = -1;
+  const int file = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
+  const bool is_plain = file >= 0 && fstat(file, &is) == 0 && S_ISREG(is.st_mode);
+  while (is_plain && (got = read(file, part, sizeof part)) > 0) {
+    XXH3_128bits_update(&h->state, part, (size_t)got);
+    size += (uint64_t)got;
+  }
+  const int error = file >= 0 && !is_plain ? EINVAL : errno;
+  hasher_add(h, &size, sizeof size);
+  if (file >= 0)
+    close(file);
+  return got == 0 ? VYRE_OK
+                  : VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': %s\nFix: check the path", path, strerror(error));
 }
 
 /* ---- dependences of all inputs ------------------------------------------------------------------------------------------- */
 
 /* Hashes the contents of the library, of this program, and of vyre-glsl beside the library. */
 static vyre_status
-add_vyre(hasher *h)
+hash_vyre(hasher *h)
 {
   Dl_info library;
   char path[PATH_MAX];
@@ -58,6 +70,23 @@ add_vyre(hasher *h)
   snprintf(path, sizeof path, "%.*s/vyre/vyre-glsl", slash ? (int)(slash - library.dli_fname) : 1, slash ? library.dli_fname : ".");
   struct stat file;
   return stat(path, &file) == 0 ? add_file(h, path) : VYRE_OK;
+}
+
+/* Adds the hash of vyre's own files.  A worker of a queue needs it for each change of options, so the files are read once. */
+static vyre_status
+add_vyre(hasher *h)
+{
+  static uint64_t own[2];
+  static bool is_known;
+  hasher of_files;
+  hasher_begin(&of_files);
+  if (!is_known)
+    VYRE_TRY(hash_vyre(&of_files));
+  if (!is_known)
+    hasher_end(&of_files, own);
+  is_known = true;
+  hasher_add(h, own, sizeof own);
+  return VYRE_OK;
 }
 
 static vyre_status

@@ -98,6 +98,8 @@ read_tries(worker *w)
   remote_commands ask = {0};
   redisReply **replies = NULL;
   vyre_status status = VYRE_OK;
+  if (w->count == 0)
+    return VYRE_OK;
   for (uint32_t i = 0; i < w->count && !status; i++)
     status = remote_add_texts(&ask, "XPENDING", w->queue.jobs, QUEUE_GROUP, w->claims[i].id, w->claims[i].id, "1", NULL);
   if (!status)
@@ -127,7 +129,7 @@ reclaim(worker *w, uint32_t most)
     freeReplyObject(reply);
   } while (w->count == 0 && strcmp(cursor, "0-0") != 0);
   w->counts.reclaimed += w->count;
-  return w->count ? read_tries(w) : VYRE_OK;
+  return read_tries(w);
 }
 
 /* ---- new jobs ------------------------------------------------------------------------------------------------------------ */
@@ -161,8 +163,10 @@ claims_fetch(worker *w, uint32_t most, uint32_t milliseconds)
   most = most < MOST_CLAIMS ? most : MOST_CLAIMS;
   if (w->count == 0)
     VYRE_TRY(claim_from(w, ">", most, milliseconds));
-  if (w->count == 0)
+  if (w->count == 0) {
     VYRE_TRY(claim_from(w, "0", most, 1));
+    VYRE_TRY(read_tries(w));
+  }
   if (w->count) {
     VYRE_TRY(read_records(w));
     VYRE_TRY(read_inputs(w));

@@ -46,6 +46,7 @@ typedef struct worker {
   char reproducers[64];   /* a folder, or "" */
   queue_ends ends;        /* not sent yet */
   vyre_status lost;       /* the reason why the worker cannot continue, owned */
+  bool is_server_lost;    /* no results can be sent any more */
   uint64_t sent, metered; /* times of the last sending, and of the last file of -stats-file */
   worker_counts counts;
 } worker;

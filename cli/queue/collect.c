@@ -194,8 +194,7 @@ static vyre_status
 forget(const collecting *to, const job *from, const char *output)
 {
   static const char script[] = "redis.call('HDEL', KEYS[1], ARGV[1])\n"
-                               "redis.call('HDEL', KEYS[2], ARGV[1])\n"
-                               "redis.call('HINCRBY', KEYS[3], 'done', -1)\n"
+                               "if redis.call('HDEL', KEYS[2], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[3], 'done', -1) end\n"
                                "return redis.call('DEL', KEYS[4])";
   const queue *q = to->jobs->queue;
   char key[REMOTE_KEY];

@@ -28,10 +28,14 @@ vyre_status
 jobs_send(worker *w)
 {
   w->sent = clock_now();
-  return w->lost ? VYRE_OK : queue_send_ends(&w->queue, &w->ends);
+  if (w->is_server_lost)
+    return VYRE_OK;
+  vyre_status status = queue_send_ends(&w->queue, &w->ends);
+  w->is_server_lost = status != VYRE_OK;
+  return status;
 }
 
-/* Keeps the first error, after which no result is sent any more. */
+/* Keeps the first error, after which the worker ends. */
 static void
 lose(worker *w, vyre_status why)
 {
@@ -68,6 +72,28 @@ fail_job(worker *w, claim *c, queue_end end, int code, const char *message)
   end_job(w, c, &result, &(vyre_bytes){0});
 }
 
+/* Returns the messages of an input that failed. */
+static vyre_status
+print_failure(const work *of, vyre_bytes *out)
+{
+  VYRE_TRY(vyre_bytes_append(out, of->said.data ? of->said.data : "", of->said.size));
+  if (of->status)
+    VYRE_TRY(vyre_bytes_printf(out, "vyre-passmgr: error: %s\n", vyre_status_text(of->status)));
+  return VYRE_OK;
+}
+
+static void
+fail_with(worker *w, claim *c, vyre_status why)
+{
+  vyre_bytes text = {0};
+  vyre_status status = print_failure(&(work){.status = why}, &text);
+  if (status)
+    lose(w, status);
+  else
+    fail_job(w, c, QUEUE_FAILED, (int)vyre_status_code(why), text.data);
+  vyre_bytes_free(&text);
+}
+
 static void
 release_job(worker *w, claim *c)
 {
@@ -100,16 +126,6 @@ keep_reproducer(worker *w, const claim *c)
     status = remote_add(&w->ends.commands, (const remote_part[]){{"SET", 3}, {key, strlen(key)}, {text.data, text.size}}, 3);
   vyre_bytes_free(&text);
   return status;
-}
-
-/* Returns the messages of an input that failed. */
-static vyre_status
-print_failure(const work *of, vyre_bytes *out)
-{
-  VYRE_TRY(vyre_bytes_append(out, of->said.data ? of->said.data : "", of->said.size));
-  if (of->status)
-    VYRE_TRY(vyre_bytes_printf(out, "vyre-passmgr: error: %s\n", vyre_status_text(of->status)));
-  return VYRE_OK;
 }
 
 static void
@@ -307,7 +323,7 @@ read_settings(worker *w, const char *settings)
   vyre_status status = remote_ask(w->queue.server, &reply, "GET", key, NULL);
   if (status) {
     lose(w, status);
-    return VYRE_ERROR(VYRE_CODE_DEVICE, "the settings of the job cannot be read");
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "the settings of the job cannot be read\nFix: start the server");
   }
   status = reply->type == REDIS_REPLY_STRING ? vyre_bytes_append(&w->text, reply->str, reply->len)
                                              : VYRE_ERROR(VYRE_CODE_USAGE, "the queue has lost the settings of the job\n"
@@ -371,7 +387,7 @@ find_hits(worker *w, claim *claims, uint32_t count)
     char output[REMOTE_HASH], key[REMOTE_KEY];
     vyre_status why = queue_check_input(c->is.name, &c->bytes, (int)w->tool->options.compile.language);
     if (why && !c->is_ended)
-      fail_job(w, c, QUEUE_FAILED, (int)vyre_status_code(why), vyre_status_text(why));
+      fail_with(w, c, why);
     vyre_status_free(why);
     c->key = output_cache_key(&w->cache, &w->tool->options, c->is.name, 0, &c->bytes);
     remote_print_hash(c->key.hash, output);
@@ -485,7 +501,7 @@ jobs_run(worker *w, claim *claims, uint32_t count)
   vyre_status status = make_tool(w, claims->is.settings);
   for (uint32_t i = 0; i < count && status && !w->lost; i++)
     if (!claims[i].is_ended)
-      fail_job(w, &claims[i], QUEUE_FAILED, (int)vyre_status_code(status), vyre_status_text(status));
+      fail_with(w, &claims[i], status);
   const bool is_made = !status;
   vyre_status_free(status);
   status = is_made ? find_hits(w, claims, count) : VYRE_OK;

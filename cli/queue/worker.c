@@ -1,7 +1,7 @@
 /* The main loop of a worker.
  *
  * Results are sent before the next jobs are claimed, so a worker that is lost loses no finished job.  A worker that ends with an
- * error releases its jobs.  A worker that is killed leaves them, and others claim them after the lease.
+ * error releases its jobs.  A worker that is killed or has lost the server keeps them until their lease ends.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "worker.h"
@@ -118,7 +118,7 @@ work_all(worker *w)
   return status;
 }
 
-/* Releases the jobs that are not finished.  If the server is lost, the leases end instead. */
+/* Releases the jobs that are not finished. */
 static void
 release_all(worker *w)
 {
@@ -144,7 +144,7 @@ queue_work(int argc, char **argv, tool *t)
   if (!status) {
     status = work_all(&w);
     status = vyre_status_join(status, jobs_send(&w));
-    if (status)
+    if (status && !w.is_server_lost)
       release_all(&w);
     else
       status = claims_leave(&w);

@@ -146,6 +146,24 @@ def failures():
         assert server.cli("KEYS", "vyre:*") == ""
 
 
+def twice():
+    """A worker that stops for longer than its lease: another worker processes its jobs, too.  Each job is acknowledged once."""
+    names = inputs(40)
+    with Server(FOLDER / "redis") as server:
+        queue = Queue(PROGRAMS, server)
+        queue.run("submit", "-O", "-tv=1", *names, cwd=FOLDER / "in")
+        stopped = queue.start_worker("-queue-lease=1", start_new_session=True)
+        wait_until(lambda: queue.status()["claimed"] > 0, "no job is claimed")
+        os.killpg(stopped.pid, signal.SIGSTOP)  # with the process that renews its leases
+        queue.work("-queue-lease=1")
+        assert queue.status()["done"] == 40
+        os.killpg(stopped.pid, signal.SIGCONT)
+        assert stopped.wait() == 0
+        check_finished(queue, 40)
+        queue.run("collect", f"-outdir={FOLDER}/out", cwd=FOLDER / "in")
+        same_folders(FOLDER / "expected", FOLDER / "out")
+
+
 def poison():
     """A job that crashes every worker is set aside after three tries, and workers accept plugins by their checksums only."""
     plugin = PLUGINS / "quits.so"
@@ -158,7 +176,7 @@ def poison():
         queue = Queue(PROGRAMS, server)
         queue.run("submit", f"-load={plugin}", "-passes=canon,quits.null", "a.vir", cwd=here)
         queue.work("-queue-lease=1")
-        expect(queue.run("status"), "a.vir: failed: the job needs the plugin 'quits.so', which the worker does not accept")
+        expect(queue.run("status"), "a.vir: failed: error: the job needs the plugin 'quits.so', which the worker does not accept")
         queue.run("submit", "-retry", f"-load={plugin}", "-passes=canon,quits.null", "a.vir", cwd=here)
         queue.run("submit", "-O", *names, cwd=here)
         lost = queue.start_worker(*accept, stderr=subprocess.PIPE)
@@ -319,4 +337,4 @@ def servers():
 
 shutil.rmtree(FOLDER, ignore_errors=True)
 FOLDER.mkdir(parents=True)
-{"outputs": outputs, "archive": archive, "failures": failures, "poison": poison, "cache": cache, "servers": servers}[CASE]()
+{"outputs": outputs, "archive": archive, "failures": failures, "twice": twice, "poison": poison, "cache": cache, "servers": servers}[CASE]()
