@@ -92,7 +92,12 @@ static const option_row options[] = {
      "costs of instructions on your GPU, by which passes decide. Instructions that the file does not name cost as in the built-in "
      "model",
      OPTION_KEPT_FILE},
-    {.name = "load", OPTION_LIST, AT(load), "FILE", "load a plugin. Its code runs in this process", OPTION_KEPT_FILE | OPTION_ASIDE},
+    {.name = "load",
+     OPTION_LIST,
+     AT(load),
+     "FILE",
+     "load a plugin. Its code runs in this process",
+     OPTION_KEPT_FILE | OPTION_ASIDE},
     {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every plugin of a folder", OPTION_KEPT_FILE | OPTION_ASIDE},
     {.name = "list-passes", OPTION_WORD, AT(list_passes), "text|json", "list the passes", .alone = "text", .flags = OPTION_ASIDE},
     {.name = "help-pass", OPTION_TEXT, AT(help_pass), "NAME", "print what a pass does, and its parameters", .flags = OPTION_ASIDE},
@@ -692,7 +697,8 @@ options_parse(int argc, char **argv, const char *const *origins, tool_options *o
     VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
   out->depends |= out->depfile || out->dep_target;
   out->depends &= !out->emit || strcmp(out->emit, "depends") != 0; /* the rule is the output */
-  out->isolate |= out->isolate_seconds.text || out->isolate_memory.text || out->pass_timeout.text || out->reproducer || out->bisect || out->reduce;
+  out->isolate |= out->isolate_seconds.text || out->isolate_memory.text || out->pass_timeout.text || out->reproducer ||
+                  out->bisect || out->reduce;
   VYRE_TRY(options_check(out));
   if (out->others.size)
     out->passes = out->others.data;

@@ -153,7 +153,8 @@ timeout_error(const isolation *of, const tool_options *o)
   const vyre_plugin_code *code = &of->late;
   const uint32_t seconds = (uint32_t)o->pass_timeout.value;
   if (of->is_late)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "the input took longer than %" PRIu64 " s\nFix: raise -isolate-seconds, or leave the input out",
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "the input took longer than %" PRIu64 " s\nFix: raise -isolate-seconds, or leave the input out",
                       o->isolate_seconds.value);
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "pass '%s' (%s), run %" PRIu64 " of the pipeline, took longer than %u s\n"
@@ -170,8 +171,7 @@ read_results(const tool *t, isolation *of, int status, work *w)
   vyre_status read = read_all(of->said, &w->said);
   for (note i = 0; i < NOTE__COUNT; i++)
     read = vyre_status_join(read, read_all(of->notes[i], &w->notes[i]));
-  w->status = of->late.pass || of->is_late ? timeout_error(of, &t->options)
-                                           : isolate_end(&of->process, status, &w->reported_code);
+  w->status = of->late.pass || of->is_late ? timeout_error(of, &t->options) : isolate_end(&of->process, status, &w->reported_code);
   if (!w->status)
     w->report = gave->report;
   if (!w->status && gave->is_done) {

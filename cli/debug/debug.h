@@ -50,8 +50,8 @@ typedef struct arguments {
  * *options, which borrow from *out. */
 VYRE_MUST_USE vyre_status reproducer_options(int argc, char **argv, tool_options *options, arguments *out);
 void arguments_free(arguments *a);
-/* Returns whether the command line has the option "-name=value" of a file, and replaces it.  -load, -plugin-dir and -skip-pass add to
- * those of the file. */
+/* Returns whether the command line has the option "-name=value" of a file, and replaces it.  -load, -plugin-dir and -skip-pass add
+ * to those of the file. */
 bool arguments_replace(const char *option, int argc, char **argv);
 
 #endif

@@ -50,8 +50,7 @@ add_file(hasher *h, const char *path)
   hasher_add(h, &size, sizeof size);
   if (file >= 0)
     close(file);
-  return got == 0 ? VYRE_OK
-                  : VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': %s\nFix: check the path", path, strerror(error));
+  return got == 0 ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': %s\nFix: check the path", path, strerror(error));
 }
 
 /* ---- dependences of all inputs ------------------------------------------------------------------------------------------- */

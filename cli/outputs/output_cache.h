@@ -1,8 +1,8 @@
 /* The cache of -output-cache: outputs by a hash of their dependences.  These are the input and its includes, the pipeline and its
  * files, options, plugins, and vyre itself.  A level of the cache is a folder or a place on a Redis server.
  *
- * Processes may share a level, because an entry appears whole.  A damaged entry counts as absent.  A failure of the cache never fails
- * an input.
+ * Processes may share a level, because an entry appears whole.  A damaged entry counts as absent.  A failure of the cache never
+ * fails an input.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CLI_OUTPUTS_OUTPUT_CACHE_H

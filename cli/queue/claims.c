@@ -71,21 +71,26 @@ read_inputs(worker *w)
 {
   remote_commands get = {0};
   redisReply **replies = NULL;
-  vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; i < w->count && !status; i++) {
-    char key[REMOTE_KEY];
-    remote_key(w->queue.server, "input", w->claims[i].is_ended ? "-" : w->claims[i].is.input, key);
-    status = remote_add_texts(&get, "GET", key, NULL);
+  remote_part parts[MOST_CLAIMS + 1] = {{"MGET", 4}};
+  char(*keys)[REMOTE_KEY] = malloc(w->count * sizeof *keys);
+  if (!keys)
+    return VYRE_OUT_OF_MEMORY("for inputs");
+  for (uint32_t i = 0; i < w->count; i++) {
+    remote_key(w->queue.server, "input", w->claims[i].is_ended ? "-" : w->claims[i].is.input, keys[i]);
+    parts[i + 1] = (remote_part){keys[i], strlen(keys[i])};
   }
+  vyre_status status = remote_add(&get, parts, w->count + (size_t)1);
   if (!status)
     status = remote_run(w->queue.server, &get, &replies);
   for (uint32_t i = 0; i < w->count && !status; i++) {
-    if (replies[i]->type == REDIS_REPLY_STRING)
-      status = vyre_bytes_append(&w->claims[i].bytes, replies[i]->str, replies[i]->len);
+    const redisReply *one = replies[0]->element[i];
+    if (one->type == REDIS_REPLY_STRING)
+      status = vyre_bytes_append(&w->claims[i].bytes, one->str, one->len);
     w->counts.bytes_in += w->claims[i].bytes.size;
   }
   remote_replies_free(replies, get.count);
   remote_commands_free(&get);
+  free(keys);
   return status;
 }
 
@@ -121,8 +126,8 @@ reclaim(worker *w, uint32_t most)
   snprintf(count, sizeof count, "%" PRIu32, most);
   do {
     redisReply *reply;
-    VYRE_TRY(remote_ask(w->queue.server, &reply, "XAUTOCLAIM", w->queue.jobs, QUEUE_GROUP, w->consumer, idle, cursor, "COUNT", count,
-                        NULL));
+    VYRE_TRY(remote_ask(w->queue.server, &reply, "XAUTOCLAIM", w->queue.jobs, QUEUE_GROUP, w->consumer, idle, cursor, "COUNT",
+                        count, NULL));
     snprintf(cursor, sizeof cursor, "%s", reply->elements ? reply->element[0]->str : "0-0");
     if (reply->elements > 1)
       add_claims(w, reply->element[1]);
@@ -190,7 +195,7 @@ claims_add_release(const worker *w, const claim *c, remote_commands *to)
 {
   char idle[24];
   snprintf(idle, sizeof idle, "%" PRIu64, lease_of(w));
-  return remote_add_texts(to, "XCLAIM", w->queue.jobs, QUEUE_GROUP, "released", "0", c->id, "IDLE", idle, "JUSTID", NULL);
+  return remote_add_texts(to, "XCLAIM", w->queue.jobs, QUEUE_GROUP, QUEUE_RELEASED, "0", c->id, "IDLE", idle, "JUSTID", NULL);
 }
 
 void

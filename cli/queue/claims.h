@@ -41,8 +41,8 @@ typedef struct worker {
   arguments arguments; /* parsed for the tool, in `text` and argv */
   output_cache cache;  /* without levels, for the keys of outputs */
   bool is_loaded, has_devices;
-  claim *running; /* the claims of the tool's inputs */
-  bool is_apart;  /* each input runs in a process of its own */
+  claim *running;         /* the claims of the tool's inputs */
+  bool is_apart;          /* each input runs in a process of its own */
   char reproducers[64];   /* a folder, or "" */
   queue_ends ends;        /* not sent yet */
   vyre_status lost;       /* the reason why the worker cannot continue, owned */

@@ -1,7 +1,7 @@
 /* vyre-queue collect: writes the outputs of finished jobs as vyre-passmgr would have written them.
  *
- * The jobs are those of one set of settings, in the order of their names.  An output whose checksum is wrong is removed with its job,
- * so that the job can be submitted again.
+ * The jobs are those of one set of settings, in the order of their names.  An output whose checksum is wrong is removed with its
+ * job, so that the job can be submitted again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre_queue.h"
@@ -28,9 +28,9 @@ typedef struct job {
 
 typedef struct jobs {
   const queue *queue;
-  const char *settings;   /* the chosen ones, or "" until a job is found */
+  const char *settings;    /* the chosen ones, or "" until a job is found */
   char first[REMOTE_HASH]; /* the settings of the first job, if none are chosen */
-  bool is_mixed;          /* other jobs have other settings, and none are chosen */
+  bool is_mixed;           /* other jobs have other settings, and none are chosen */
   job *items;
   uint32_t count, capacity;
   char **wanted; /* names of inputs, sorted, or NULL for all jobs */
@@ -114,9 +114,10 @@ read_settings(const queue *q, const char *hash, vyre_bytes *out)
   redisReply *reply;
   remote_key(q->server, "settings", hash, key);
   VYRE_TRY(remote_ask(q->server, &reply, "GET", key, NULL));
-  vyre_status status = reply->type == REDIS_REPLY_STRING ? vyre_bytes_append(out, reply->str, reply->len)
-                                                         : VYRE_ERROR(VYRE_CODE_INPUT, "the queue has lost the settings of the jobs\n"
-                                                                                       "Fix: submit the jobs again");
+  vyre_status status = reply->type == REDIS_REPLY_STRING
+                           ? vyre_bytes_append(out, reply->str, reply->len)
+                           : VYRE_ERROR(VYRE_CODE_INPUT, "the queue has lost the settings of the jobs\n"
+                                                         "Fix: submit the jobs again");
   freeReplyObject(reply);
   return status;
 }
@@ -178,8 +179,9 @@ write_reproducer(const collecting *to, const job *from)
   VYRE_TRY(remote_ask(to->jobs->queue->server, &reply, "GET", key, NULL));
   vyre_status status = VYRE_OK;
   if (mkdir(to->reproducers, 0777) != 0 && errno != EEXIST)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "cannot create the folder '%s': %s\nFix: name a folder that can be written in -reproducers",
-                        to->reproducers, strerror(errno));
+    status =
+        VYRE_ERROR(VYRE_CODE_INPUT, "cannot create the folder '%s': %s\nFix: name a folder that can be written in -reproducers",
+                   to->reproducers, strerror(errno));
   snprintf(path, sizeof path, "%s/%s.reproducer.vir", to->reproducers, from->hash);
   if (!status && reply->type == REDIS_REPLY_STRING) {
     status = vyre_file_write(path, reply->str, reply->len);
@@ -340,7 +342,8 @@ command_collect(queue_line *line, const queue *q, int *out_code)
   collecting to = {.jobs = &j, .command = &c, .reproducers = line->reproducers};
   VYRE_TRY(line_parse_options(line, (const char *const[]){"-list-inputs"}, 1));
   if (!line->options.outdir && !line->options.output)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "no place for the outputs\nFix: name a folder with -outdir=DIR, or an archive with -o FILE.foz");
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "no place for the outputs\nFix: name a folder with -outdir=DIR, or an archive with -o FILE.foz");
   vyre_status status = choose_settings(&line->options, settings);
   if (!status)
     status = choose_names(&line->options, &j);

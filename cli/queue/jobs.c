@@ -258,9 +258,10 @@ fetch_plugin(worker *w, const char *sha, const char *path)
   VYRE_TRY(remote_ask(w->queue.server, &reply, "GET", key, NULL));
   if (reply->type == REDIS_REPLY_STRING)
     queue_sha256(&(vyre_bytes){.data = reply->str, .size = reply->len}, found);
-  vyre_status status = strcmp(found, sha) == 0
-                           ? vyre_file_write_as(path, VYRE_FILE_PLAIN, reply->str, reply->len)
-                           : VYRE_ERROR(VYRE_CODE_USAGE, "the queue has no plugin with the SHA-256 %s\nFix: submit the job again", sha);
+  vyre_status status =
+      strcmp(found, sha) == 0
+          ? vyre_file_write_as(path, VYRE_FILE_PLAIN, reply->str, reply->len)
+          : VYRE_ERROR(VYRE_CODE_USAGE, "the queue has no plugin with the SHA-256 %s\nFix: submit the job again", sha);
   freeReplyObject(reply);
   return status;
 }
@@ -486,8 +487,9 @@ is_dangerous(worker *w, claim *c)
   char text[200];
   if (c->tries <= MOST_LOSSES)
     return false;
-  snprintf(text, sizeof text, "vyre-passmgr: error: %" PRIu64 " workers were lost while they had this job\nFix: limit its memory with "
-                              "-isolate-memory, or leave it out\n",
+  snprintf(text, sizeof text,
+           "vyre-passmgr: error: %" PRIu64 " workers were lost while they had this job\nFix: limit its memory with "
+           "-isolate-memory, or leave it out\n",
            c->tries - 1);
   fail_job(w, c, QUEUE_ASIDE, VYRE_CODE_INPUT, text);
   return true;

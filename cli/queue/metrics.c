@@ -12,8 +12,8 @@ enum { EVERY = 2 /* seconds between two files */ };
 static vyre_status
 print_metric(vyre_bytes *out, const char *name, const char *help, double value)
 {
-  return vyre_bytes_printf(out, "# HELP vyre_queue_%s %s\n# TYPE vyre_queue_%s counter\nvyre_queue_%s %.9g\n", name, help, name, name,
-                           value);
+  return vyre_bytes_printf(out, "# HELP vyre_queue_%s %s\n# TYPE vyre_queue_%s counter\nvyre_queue_%s %.9g\n", name, help, name,
+                           name, value);
 }
 
 static vyre_status

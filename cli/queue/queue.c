@@ -125,9 +125,16 @@ queue_add_end(const queue *q, const queue_result *r, const vyre_bytes *entry, qu
   remote_key(q->server, "output", r->output ? r->output : "-", output);
   vyre_status status = vyre_bytes_printf(&text, "%s %d %s %" PRIu64 "\n%s", queue_end_words[r->end], r->code,
                                          r->output ? r->output : "-", r->tries, r->message ? r->message : "");
-#define TEXT(text) {text, strlen(text)}
+#define TEXT(text)     \
+  {                    \
+    text, strlen(text) \
+  }
   const remote_part key = TEXT(output), set[] = {TEXT("SET"), TEXT(output), {entry->data, entry->size}},
-                    arguments[] = {TEXT(r->id), TEXT(r->job), {text.data, text.size}, TEXT(queue_end_words[r->end]), TEXT(r->is_hit ? "1" : "0")};
+                    arguments[] = {TEXT(r->id),
+                                   TEXT(r->job),
+                                   {text.data, text.size},
+                                   TEXT(queue_end_words[r->end]),
+                                   TEXT(r->is_hit ? "1" : "0")};
 #undef TEXT
   if (!status && entry->size)
     status = remote_add(&to->commands, set, 3);
@@ -146,9 +153,12 @@ add_script(const queue *q, queue_ends *ends)
 {
   char count[16];
   snprintf(count, sizeof count, "%" PRIu32, ends->count + 4);
-#define TEXT(text) {text, strlen(text)}
-  const remote_part parts[] = {TEXT("EVAL"),  {finish, sizeof finish - 1}, TEXT(count),    TEXT(q->jobs),
-                               TEXT(q->all), TEXT(q->results),            TEXT(q->counts)};
+#define TEXT(text)     \
+  {                    \
+    text, strlen(text) \
+  }
+  const remote_part parts[] = {
+      TEXT("EVAL"), {finish, sizeof finish - 1}, TEXT(count), TEXT(q->jobs), TEXT(q->all), TEXT(q->results), TEXT(q->counts)};
 #undef TEXT
   const size_t all = (size_t)ends->count * 6; /* a key and five arguments for each job */
   VYRE_TRY(vyre_bytes_append(&ends->keys, ends->arguments.data, ends->arguments.size));

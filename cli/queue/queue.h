@@ -19,7 +19,8 @@
 
 #include "remote.h"
 
-#define QUEUE_GROUP "workers"
+#define QUEUE_GROUP    "workers"
+#define QUEUE_RELEASED "released" /* the consumer that holds jobs that wait for another try */
 
 enum { QUEUE_SHA = 65 };
 

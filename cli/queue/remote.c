@@ -44,7 +44,8 @@ remote_is_place(const char *text)
 static vyre_status
 wrong_place(const char *place, const char *why)
 {
-  return VYRE_ERROR(VYRE_CODE_USAGE, "'%.200s' is not a place on a Redis server: %s\nFix: write redis://HOST[:PORT]/NAME", place, why);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "'%.200s' is not a place on a Redis server: %s\nFix: write redis://HOST[:PORT]/NAME", place,
+                    why);
 }
 
 /* Copies a part of the place.  Returns whether it has 1 to size - 1 characters. */
@@ -200,10 +201,12 @@ is_temporary(const char *text)
 static const struct {
   const char *part, *what, *fix;
 } known[] = {
-    {"OOM ", "has no memory left (maxmemory)", "raise maxmemory, or remove finished queues with vyre-queue cancel -all. Then run the "
-                                              "same command again: nothing is lost"},
-    {"MISCONF", "cannot write its file, so it accepts no changes", "free disk space for the server. Then run the same command again: "
-                                                                  "nothing is lost"},
+    {"OOM ", "has no memory left (maxmemory)",
+     "raise maxmemory, or remove finished queues with vyre-queue cancel -all. Then run the "
+     "same command again: nothing is lost"},
+    {"MISCONF", "cannot write its file, so it accepts no changes",
+     "free disk space for the server. Then run the same command again: "
+     "nothing is lost"},
     {"WRONGPASS", "refuses the password or the user", "correct the file of -redis-password, and the user in redis://USER@HOST"},
     {"invalid password", "refuses the password", "correct the file of -redis-password"},
     {"without any password", "has no password, but one is given", "leave out -redis-password"},
@@ -219,8 +222,8 @@ server_error(const remote *r, const char *text)
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strstr(text, known[i].part))
       return VYRE_ERROR(VYRE_CODE_DEVICE, "the Redis server %s %s: %.200s\nFix: %s", r->server, known[i].what, text, known[i].fix);
-  return VYRE_ERROR(VYRE_CODE_DEVICE, "the Redis server %s reports an error: %.300s\nFix: correct the server's configuration", r->server,
-                    text);
+  return VYRE_ERROR(VYRE_CODE_DEVICE, "the Redis server %s reports an error: %.300s\nFix: correct the server's configuration",
+                    r->server, text);
 }
 
 static vyre_status
@@ -252,8 +255,7 @@ authenticate(const remote *r, redisContext *c)
       {"AUTH", 4}, {r->user, strlen(r->user)}, {r->password.data ? r->password.data : "", r->password.size}};
   if (!r->password.size)
     return VYRE_OK;
-  vyre_status status = r->user[0] ? remote_add(&auth, parts, 3)
-                                  : remote_add(&auth, (const remote_part[]){parts[0], parts[2]}, 2);
+  vyre_status status = r->user[0] ? remote_add(&auth, parts, 3) : remote_add(&auth, (const remote_part[]){parts[0], parts[2]}, 2);
   redisReply *reply = status ? NULL : call(c, &auth);
   if (reply && reply->type == REDIS_REPLY_ERROR && !is_temporary(reply->str))
     status = server_error(r, reply->str);
@@ -436,8 +438,9 @@ check_server(remote *r)
   const unsigned long major = strtoul(version, &rest, 10), minor = *rest == '.' ? strtoul(rest + 1, NULL, 10) : 0;
   vyre_status status = VYRE_OK;
   if (major < 6 || (major == 6 && minor < 2))
-    status = VYRE_ERROR(VYRE_CODE_DEVICE, "the Redis server %s has version %.*s, which cannot reclaim the jobs of lost workers\n"
-                                          "Fix: use Redis 6.2 or newer, which has XAUTOCLAIM",
+    status = VYRE_ERROR(VYRE_CODE_DEVICE,
+                        "the Redis server %s has version %.*s, which cannot reclaim the jobs of lost workers\n"
+                        "Fix: use Redis 6.2 or newer, which has XAUTOCLAIM",
                         r->server, (int)length, length ? version : "?");
   const char *policy = info_field(text, "maxmemory_policy:", &length);
   if (!status && strncmp(policy, "allkeys-", 8) == 0)

@@ -49,9 +49,22 @@ count_workers(const redisReply *consumers)
   uint64_t count = 0;
   for (size_t i = 0; i < consumers->elements; i++) {
     const redisReply *one = consumers->element[i];
-    const bool is_worker = one->elements >= 6 && one->element[1]->str && strcmp(one->element[1]->str, "released") != 0;
+    const bool is_worker = one->elements >= 6 && one->element[1]->str && strcmp(one->element[1]->str, QUEUE_RELEASED) != 0;
     count += is_worker && one->element[5]->integer < ALIVE_MS;
   }
+  return count;
+}
+
+/* Returns the number of jobs that workers hold.  The summary of XPENDING has a list of consumers and their counts as its last part.
+ */
+static uint64_t
+count_claimed(const redisReply *summary)
+{
+  uint64_t count = 0;
+  const redisReply *consumers = summary->elements == 4 ? summary->element[3] : summary;
+  for (size_t i = 0; consumers != summary && i < consumers->elements; i++)
+    if (strcmp(consumers->element[i]->element[0]->str, QUEUE_RELEASED) != 0)
+      count += number_of(consumers->element[i]->element[1]);
   return count;
 }
 
@@ -73,7 +86,7 @@ read_progress(const queue *q, progress *out)
     status = remote_run(q->server, &ask, &replies);
   if (!status) {
     redisReply *const *counts = replies[1]->element;
-    const uint64_t left = number_of(replies[2]), claimed = number_of(replies[3]->element[0]);
+    const uint64_t left = number_of(replies[2]), claimed = count_claimed(replies[3]);
     *out = (progress){.jobs = number_of(replies[0]),
                       .done = number_of(counts[0]),
                       .failed = number_of(counts[1]),
@@ -142,15 +155,15 @@ print_text(const queue *q, const progress *p, vyre_bytes *out)
   const struct {
     const char *what;
     uint64_t count;
-  } lines[] = {{"jobs", p->jobs},           {"done", p->done},       {"of these from the cache", p->hits}, {"failed", p->failed},
-               {"set aside", p->aside},     {"waiting", p->waiting}, {"claimed by workers", p->running},
-               {"workers", p->workers}};
+  } lines[] = {{"jobs", p->jobs},       {"done", p->done},       {"of these from the cache", p->hits}, {"failed", p->failed},
+               {"set aside", p->aside}, {"waiting", p->waiting}, {"claimed by workers", p->running},   {"workers", p->workers}};
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
     VYRE_TRY(vyre_bytes_printf(out, "%10" PRIu64 "  %s\n", lines[i].count, lines[i].what));
   if (p->failed + p->aside)
     VYRE_TRY(queue_each(q, q->results, list_failure, &failures));
   if (failures.count > SHOWN_FAILURES)
-    VYRE_TRY(vyre_bytes_printf(out, "%" PRIu64 " more: vyre-queue status -format=json lists all\n", failures.count - SHOWN_FAILURES));
+    VYRE_TRY(
+        vyre_bytes_printf(out, "%" PRIu64 " more: vyre-queue status -format=json lists all\n", failures.count - SHOWN_FAILURES));
   return VYRE_OK;
 }
 

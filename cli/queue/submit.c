@@ -78,7 +78,8 @@ check_lines(const vyre_bytes *text)
   for (const char *at = text->size ? text->data : ""; *at; at += strcspn(at, "\n"), at += *at == '\n') {
     snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
     if (!options_is_safe(line))
-      return VYRE_ERROR(VYRE_CODE_USAGE, "a job cannot have the option '%.60s'\nFix: leave it out, or give it to the workers", line);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "a job cannot have the option '%.60s'\nFix: leave it out, or give it to the workers",
+                        line);
   }
   return VYRE_OK;
 }
@@ -323,8 +324,9 @@ command_submit(queue_line *line, const queue *q, int *out_code)
 static vyre_status
 remove_job(void *user, const redisReply *field, const redisReply *value)
 {
-  static const char script[] = "if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 0 then return redis.call('HDEL', KEYS[1], ARGV[1]) end\n"
-                               "return 0";
+  static const char script[] =
+      "if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 0 then return redis.call('HDEL', KEYS[1], ARGV[1]) end\n"
+      "return 0";
   const queue *q = user;
   redisReply *reply;
   (void)value;

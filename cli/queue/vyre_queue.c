@@ -40,8 +40,9 @@ static const option_table table = {
              "  status   prints how many jobs are finished, and the messages of those that failed\n"
              "  collect  writes outputs, by -outdir or -o of vyre-passmgr. INPUTs or options of the jobs choose some of them\n"
              "  cancel   removes jobs that are not finished\n",
-    .after = "vyre-passmgr -queue=redis://HOST/NAME processes the jobs (docs/scale-out.md).  Exit codes: those of vyre-passmgr; 1 if\n"
-             "jobs failed or are not finished, 3 if the server cannot be used.\n",
+    .after =
+        "vyre-passmgr -queue=redis://HOST/NAME processes the jobs (docs/scale-out.md).  Exit codes: those of vyre-passmgr; 1 if\n"
+        "jobs failed or are not finished, 3 if the server cannot be used.\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .inputs = AT(inputs),
@@ -143,7 +144,8 @@ check(const queue_line *line)
     return VYRE_ERROR(VYRE_CODE_USAGE, "no queue\nFix: vyre-queue %s redis://HOST[:PORT]/NAME", command);
   for (size_t i = 0; i < 4; i++)
     if (given[i] && i != which)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "-%s belongs to vyre-queue %s, not to %s\nFix: leave it out", options[i], commands[i], command);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-%s belongs to vyre-queue %s, not to %s\nFix: leave it out", options[i], commands[i],
+                        command);
   if (line->argc > 1 && (which == 1 || which == 3))
     return VYRE_ERROR(VYRE_CODE_USAGE, "vyre-queue %s has no use for '%.200s'\nFix: leave it out", command, line->argv[1]);
   return VYRE_OK;

@@ -14,8 +14,8 @@ typedef struct queue_line {
   bool version, retries, all;
   name_list inputs; /* the command and the place */
   option_texts responses;
-  int argc;            /* of vyre-passmgr */
-  const char **argv;   /* owned array of borrowed texts */
+  int argc;             /* of vyre-passmgr */
+  const char **argv;    /* owned array of borrowed texts */
   tool_options options; /* parsed from argv */
 } queue_line;
 

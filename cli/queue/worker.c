@@ -22,20 +22,21 @@ enum { WAIT_MS = 500 };
 static vyre_status
 check_options(const tool_options *o)
 {
-  const char *given = o->inputs.count                          ? "an input"
-                      : o->passes || o->passes_file            ? "a pipeline"
-                      : o->emit                                ? "-emit"
-                      : o->output || o->outdir || o->in_place  ? "an output"
-                      : o->output_cache.count                  ? "-output-cache"
-                      : o->variants_file || o->spec_file       ? "-variants or -spec-file"
+  const char *given = o->inputs.count                         ? "an input"
+                      : o->passes || o->passes_file           ? "a pipeline"
+                      : o->emit                               ? "-emit"
+                      : o->output || o->outdir || o->in_place ? "an output"
+                      : o->output_cache.count                 ? "-output-cache"
+                      : o->variants_file || o->spec_file      ? "-variants or -spec-file"
                       : o->watch || o->reproducer || o->bisect || o->reduce || o->run_reproducer
                           ? "-watch, -reproducer, -bisect, -reduce or -run-reproducer"
                       : o->html || o->remarks || o->time_passes || o->time_trace ? "-html, -remarks, -time-passes or -time-trace"
                       : o->stats && o->stats_format != VYRE_STATS_PROMETHEUS     ? "-stats without =prometheus"
                                                                                  : NULL;
   if (given)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-queue does not go with %s\nFix: give inputs, pipeline and form of the output to vyre-queue "
-                                       "submit, and leave it out here",
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-queue does not go with %s\nFix: give inputs, pipeline and form of the output to vyre-queue "
+                      "submit, and leave it out here",
                       given);
   for (uint32_t i = 0; i < o->queue_plugins.count; i++)
     if (strspn(o->queue_plugins.names[i], "0123456789abcdef") != QUEUE_SHA - 1 || o->queue_plugins.names[i][QUEUE_SHA - 1])
@@ -85,8 +86,8 @@ run_all(worker *w)
 {
   for (uint32_t i = 0, next; i < w->count; i = next) {
     claim *c = &w->claims[i];
-    for (next = i + 1; next < w->count && c->tries == 1 && w->claims[next].tries == 1 &&
-                       strcmp(c->is.settings, w->claims[next].is.settings) == 0;
+    for (next = i + 1;
+         next < w->count && c->tries == 1 && w->claims[next].tries == 1 && strcmp(c->is.settings, w->claims[next].is.settings) == 0;
          next++)
       continue;
     if (c->is.settings[0])
@@ -146,8 +147,8 @@ queue_work(int argc, char **argv, tool *t)
     status = vyre_status_join(status, jobs_send(&w));
     if (status && !w.is_server_lost)
       release_all(&w);
-    else
-      status = claims_leave(&w);
+    if (!w.is_server_lost)
+      status = vyre_status_join(status, claims_leave(&w));
     status = vyre_status_join(status, metrics_write(&w, true));
     if (w.reproducers[0])
       rmdir(w.reproducers);
