@@ -40,13 +40,13 @@ add_file(hasher *h, const char *path)
   struct stat is;
   uint64_t size = 0;
   ssize_t got = -1;
-  const int file = vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS);
-  const bool is_plain = file >= 0 && fstat(file, &is) == 0 && S_ISREG(is.st_mode);
-  while (is_plain && (got = read(file, part, sizeof part)) > 0) {
+  const bool is_plain = stat(path, &is) == 0 && S_ISREG(is.st_mode);
+  const int file = is_plain ? vyre_file_open(VYRE_FILE_HERE, path, VYRE_FILE_READS) : -1;
+  while (file >= 0 && (got = read(file, part, sizeof part)) > 0) {
     XXH3_128bits_update(&h->state, part, (size_t)got);
     size += (uint64_t)got;
   }
-  const int error = file >= 0 && !is_plain ? EINVAL : errno;
+  const int error = errno;
   hasher_add(h, &size, sizeof size);
   if (file >= 0)
     close(file);
