@@ -22,9 +22,9 @@ typedef struct queue_line {
 /* Adds arguments for vyre-passmgr, then parses them. */
 VYRE_MUST_USE vyre_status line_parse_options(queue_line *line, const char *const *more, uint32_t more_count);
 
-/* Prints the settings of jobs that the options describe, and calls `keep` for the bytes of each plugin. */
+/* Appends the settings of the jobs that the options describe. */
 VYRE_MUST_USE vyre_status settings_print(const tool_options *options, vyre_bytes *out);
-/* Returns whether the options describe settings. */
+/* Returns whether one of the options describes jobs. */
 bool settings_are_given(const tool_options *options);
 void settings_hash(const vyre_bytes *settings, char out[REMOTE_HASH]);
 
