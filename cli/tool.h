@@ -41,7 +41,7 @@ typedef struct tool {
   const int *isolated_notes;
   vyre_device *devices[MOST_THREADS]; /* by thread, if passes run on a device */
   page_driver *drivers[MOST_THREADS]; /* by thread, for -device-stats */
-  /* Receives each finished input instead of standard error and files; NULL without -queue.  Owns neither the tool nor the work. */
+  /* Receives each finished input instead of standard error and files; NULL without -queue. */
   void (*deliver)(struct tool *t, uint32_t index);
   void *deliver_user;
 } tool;

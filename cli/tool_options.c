@@ -342,7 +342,7 @@ static const option_row options[] = {
      OPTION_NUMBER,
      AT(isolate_memory),
      "MIB",
-     "the address space of the process of an input, in MiB; implies -isolate",
+     "the memory of the process of an input, in MiB; implies -isolate",
      .least = 64,
      .most = UINT64_C(1) << 40,
      .flags = OPTION_SAFE | OPTION_ASIDE | OPTION_POSIX},

@@ -117,22 +117,24 @@ read_tries(worker *w)
   return status;
 }
 
-/* Claims jobs whose lease has ended. */
+enum { RECLAIMED = 8 /* jobs that are claimed at once; the server looks at ten times as many */ };
+
+/* Claims jobs whose lease has ended, from *cursor on, which moves.  Each call looks at a part of the claimed jobs, so that many
+ * workers with many jobs do not look at all of them again and again. */
 static vyre_status
-reclaim(worker *w, uint32_t most)
+reclaim(worker *w, char cursor[CLAIM_ID])
 {
-  char idle[24], count[12], cursor[CLAIM_ID] = "0-0";
+  char idle[24], count[12];
+  redisReply *reply;
+  const uint32_t threads = w->base->options.threads;
   snprintf(idle, sizeof idle, "%" PRIu64, lease_of(w));
-  snprintf(count, sizeof count, "%" PRIu32, most);
-  do {
-    redisReply *reply;
-    VYRE_TRY(remote_ask(w->queue.server, &reply, "XAUTOCLAIM", w->queue.jobs, QUEUE_GROUP, w->consumer, idle, cursor, "COUNT",
-                        count, NULL));
-    snprintf(cursor, sizeof cursor, "%s", reply->elements ? reply->element[0]->str : "0-0");
-    if (reply->elements > 1)
-      add_claims(w, reply->element[1]);
-    freeReplyObject(reply);
-  } while (w->count == 0 && strcmp(cursor, "0-0") != 0);
+  snprintf(count, sizeof count, "%" PRIu32, threads > RECLAIMED ? threads : RECLAIMED);
+  VYRE_TRY(remote_ask(w->queue.server, &reply, "XAUTOCLAIM", w->queue.jobs, QUEUE_GROUP, w->consumer, idle, cursor, "COUNT", count,
+                      NULL));
+  snprintf(cursor, CLAIM_ID, "%s", reply->elements ? reply->element[0]->str : "0-0");
+  if (reply->elements > 1)
+    add_claims(w, reply->element[1]);
+  freeReplyObject(reply);
   w->counts.reclaimed += w->count;
   return read_tries(w);
 }
@@ -159,11 +161,13 @@ vyre_status
 claims_fetch(worker *w, uint32_t most, uint32_t milliseconds)
 {
   static uint64_t next; /* the time of the next search for jobs of lost workers */
+  static char cursor[CLAIM_ID] = "0-0";
   const uint64_t begun = clock_now();
   claims_free(w);
   if (begun >= next) {
-    VYRE_TRY(reclaim(w, w->base->options.threads));
-    next = w->count ? begun : begun + lease_of(w) * 250000; /* a quarter of the lease, in nanoseconds */
+    VYRE_TRY(reclaim(w, cursor));
+    if (w->count == 0 && strcmp(cursor, "0-0") == 0)
+      next = begun + lease_of(w) * 250000; /* a quarter of the lease, in nanoseconds */
   }
   most = most < MOST_CLAIMS ? most : MOST_CLAIMS;
   if (w->count == 0)

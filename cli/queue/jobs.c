@@ -386,7 +386,7 @@ find_hits(worker *w, claim *claims, uint32_t count)
   for (uint32_t i = 0; i < count && !status; i++) {
     claim *c = &claims[i];
     char output[REMOTE_HASH], key[REMOTE_KEY];
-    vyre_status why = queue_check_input(c->is.name, &c->bytes, (int)w->tool->options.compile.language);
+    vyre_status why = queue_check_input(c->is.name, &c->bytes, w->tool->options.compile.language);
     if (why && !c->is_ended)
       fail_with(w, c, why);
     vyre_status_free(why);

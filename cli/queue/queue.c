@@ -190,7 +190,6 @@ queue_ends_free(queue_ends *ends)
 /* ---- inputs -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct including {
-  const char *name;
   uint32_t files;
   bool is_sure;
 } including;
@@ -205,10 +204,10 @@ count_file(void *user, const char *path, const char *text, bool is_sure)
 }
 
 vyre_status
-queue_check_input(const char *name, const vyre_bytes *bytes, int language)
+queue_check_input(const char *name, const vyre_bytes *bytes, vyre_glsl_language language)
 {
-  const vyre_input_kind kind = vyre_input_detect_as(name, bytes->data, bytes->size, (vyre_glsl_language)language);
-  including found = {.name = name, .is_sure = true};
+  const vyre_input_kind kind = vyre_input_detect_as(name, bytes->data, bytes->size, language);
+  including found = {.is_sure = true};
   if (kind != VYRE_INPUT_GLSL && kind != VYRE_INPUT_HLSL)
     return VYRE_OK;
   VYRE_TRY(depfile_each_include(name, bytes, NULL, 0, count_file, &found));

@@ -19,6 +19,8 @@
 
 #include "remote.h"
 
+#include "vyre/glsl.h"
+
 #define QUEUE_GROUP    "workers"
 #define QUEUE_RELEASED "released" /* the consumer that holds jobs that wait for another try */
 
@@ -78,8 +80,8 @@ VYRE_MUST_USE vyre_status queue_add_end(const queue *q, const queue_result *resu
 VYRE_MUST_USE vyre_status queue_send_ends(const queue *q, queue_ends *ends);
 void queue_ends_free(queue_ends *ends);
 
-/* Returns USAGE or INPUT if a worker could not read the input alone: GLSL or HLSL that includes files. */
-VYRE_MUST_USE vyre_status queue_check_input(const char *name, const vyre_bytes *bytes, int language);
+/* Returns INPUT if a worker could not read the input alone: GLSL or HLSL that includes files. */
+VYRE_MUST_USE vyre_status queue_check_input(const char *name, const vyre_bytes *bytes, vyre_glsl_language language);
 /* Writes the SHA-256 of bytes as hexadecimal digits. */
 void queue_sha256(const vyre_bytes *bytes, char out[QUEUE_SHA]);
 

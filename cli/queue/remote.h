@@ -22,8 +22,6 @@ typedef struct remote_options {
   bool is_queue;        /* the server must have the commands of a queue, and must not evict keys */
 } remote_options;
 
-enum { REMOTE_WAIT = 60 }; /* the default of `wait` */
-
 /* Returns whether the text begins like a place. */
 bool remote_is_place(const char *text);
 /* Connects to the server and checks it.  Returns USAGE for a place that is not valid. */

@@ -277,7 +277,7 @@ read_input(group *g, const tool_options *o, const char *name)
   if (strcmp(name, "-") == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "standard input has no name, which a job needs\nFix: name a file");
   VYRE_TRY(archives_read(&o->archives, name, bytes));
-  VYRE_TRY(queue_check_input(name, bytes, (int)o->compile.language));
+  VYRE_TRY(queue_check_input(name, bytes, o->compile.language));
   hasher_begin(&h);
   hasher_add(&h, bytes->data, bytes->size);
   hasher_end(&h, hash);

@@ -154,7 +154,7 @@ check(const queue_line *line)
 int
 main(int argc, char **argv)
 {
-  static queue_line line = {.redis_wait = {.value = REMOTE_WAIT}};
+  static queue_line line = {.redis_wait = {.value = OPTION_REDIS_WAIT}};
   int code = 0;
   signal(SIGPIPE, SIG_IGN); /* the server may close a connection */
   vyre_status status = parse(argc, argv, &line);
