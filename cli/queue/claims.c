@@ -96,25 +96,36 @@ read_inputs(worker *w)
 
 /* ---- jobs of lost workers ------------------------------------------------------------------------------------------------ */
 
-/* Asks how often each job was claimed. */
+/* Reads how often each job was started after its first claim. */
 static vyre_status
 read_tries(worker *w)
 {
   remote_commands ask = {0};
   redisReply **replies = NULL;
-  vyre_status status = VYRE_OK;
+  remote_part parts[MOST_CLAIMS + 2] = {{"HMGET", 5}, {w->queue.started, strlen(w->queue.started)}};
   if (w->count == 0)
     return VYRE_OK;
-  for (uint32_t i = 0; i < w->count && !status; i++)
-    status = remote_add_texts(&ask, "XPENDING", w->queue.jobs, QUEUE_GROUP, w->claims[i].id, w->claims[i].id, "1", NULL);
+  for (uint32_t i = 0; i < w->count; i++)
+    parts[i + 2] = (remote_part){w->claims[i].job, strlen(w->claims[i].job)};
+  vyre_status status = remote_add(&ask, parts, w->count + (size_t)2);
   if (!status)
     status = remote_run(w->queue.server, &ask, &replies);
-  for (uint32_t i = 0; i < w->count && !status; i++)
-    if (replies[i]->type == REDIS_REPLY_ARRAY && replies[i]->elements == 1 && replies[i]->element[0]->elements == 4)
-      w->claims[i].tries = (uint64_t)replies[i]->element[0]->element[3]->integer;
+  for (uint32_t i = 0; i < w->count && !status; i++) {
+    const redisReply *one = replies[0]->element[i];
+    w->claims[i].tries = 2 + (one->type == REDIS_REPLY_STRING ? strtoull(one->str, NULL, 10) : 0);
+  }
   remote_replies_free(replies, ask.count);
   remote_commands_free(&ask);
   return status;
+}
+
+vyre_status
+claims_start(const worker *w, const claim *c)
+{
+  redisReply *reply;
+  VYRE_TRY(remote_ask(w->queue.server, &reply, "HINCRBY", w->queue.started, c->job, "1", NULL));
+  freeReplyObject(reply);
+  return VYRE_OK;
 }
 
 enum { RECLAIMED = 8 /* jobs that are claimed at once; the server looks at ten times as many */ };

@@ -17,7 +17,7 @@ typedef struct claim {
   queue_record is;
   vyre_bytes bytes; /* of the input, owned */
   output_key key;
-  uint64_t tries; /* how often it was claimed; more than once after the loss of a worker, or a crash */
+  uint64_t tries; /* 1 for a new job; otherwise 2 and the number of starts by itself, after the loss of a worker or a crash */
   bool is_ended;
 } claim;
 
@@ -60,6 +60,8 @@ enum { MOST_TRIES = 3, MOST_LOSSES = 10 };
 VYRE_MUST_USE vyre_status claims_fetch(worker *w, uint32_t most, uint32_t milliseconds);
 /* Sets *out if each job of the queue is finished. */
 VYRE_MUST_USE vyre_status claims_is_drained(const worker *w, bool *out);
+/* Counts a start of a job that was claimed before. */
+VYRE_MUST_USE vyre_status claims_start(const worker *w, const claim *c);
 /* Appends the command that makes the job free for all workers at once. */
 VYRE_MUST_USE vyre_status claims_add_release(const worker *w, const claim *c, remote_commands *to);
 /* Starts a process that renews the leases of this worker until the worker ends. */

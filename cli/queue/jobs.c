@@ -488,7 +488,7 @@ is_dangerous(worker *w, claim *c)
   if (c->tries <= MOST_LOSSES)
     return false;
   snprintf(text, sizeof text,
-           "vyre-passmgr: error: %" PRIu64 " workers were lost while they had this job\nFix: limit its memory with "
+           "vyre-passmgr: error: %" PRIu64 " workers were lost while they ran this job\nFix: limit its memory with "
            "-isolate-memory, or leave it out\n",
            c->tries - 1);
   fail_job(w, c, QUEUE_ASIDE, VYRE_CODE_INPUT, text);
@@ -509,6 +509,8 @@ jobs_run(worker *w, claim *claims, uint32_t count)
   status = is_made ? find_hits(w, claims, count) : VYRE_OK;
   for (uint32_t i = 0; i < count; i++)
     due += !claims[i].is_ended && !is_dangerous(w, &claims[i]);
+  if (!status && is_made && due && claims->tries > 1)
+    status = claims_start(w, claims);
   if (!status && is_made && due)
     status = run_claims(w, claims, count);
   w->counts.busy_ns += clock_now() - begun;

@@ -21,6 +21,7 @@ queue_open(const char *place, const char *password, uint64_t wait, queue *out)
   remote_key(out->server, "all", NULL, out->all);
   remote_key(out->server, "results", NULL, out->results);
   remote_key(out->server, "counts", NULL, out->counts);
+  remote_key(out->server, "started", NULL, out->started);
   return VYRE_OK;
 }
 

@@ -4,6 +4,7 @@
  *   all            hash: job to "SETTINGS INPUT NAME"
  *   results        hash: job to "END CODE OUTPUT TRIES\nMESSAGE"; END is done, failed or aside, and OUTPUT is "-" without one
  *   counts         hash of numbers: done, failed, aside, hits, acknowledged
+ *   started        hash: job to the number of its starts after the first claim
  *   settings:HASH  the options of jobs, a line for each, and "plugin SHA256 NAME" for each plugin
  *   input:HASH     bytes of an input
  *   output:HASH    an entry of the output cache
@@ -28,7 +29,7 @@ enum { QUEUE_SHA = 65 };
 
 typedef struct queue {
   remote *server; /* owned */
-  char jobs[REMOTE_KEY], all[REMOTE_KEY], results[REMOTE_KEY], counts[REMOTE_KEY];
+  char jobs[REMOTE_KEY], all[REMOTE_KEY], results[REMOTE_KEY], counts[REMOTE_KEY], started[REMOTE_KEY];
 } queue;
 
 /* Connects to the server of the queue and checks it.  The queue need not exist. */

@@ -150,7 +150,8 @@ store_settings(const queue *q, const tool_options *o, char out[REMOTE_HASH])
 
 /* ---- jobs ---------------------------------------------------------------------------------------------------------------- */
 
-/* Adds jobs that are not known.  KEYS: jobs, all, results, counts.  ARGV: 1 to submit failed jobs again; job, record; ... */
+/* Adds jobs that are not known.  KEYS: jobs, all, results, counts, started.  ARGV: 1 to submit failed jobs again; job, record; ...
+ */
 static const char add[] = "local new = 0\n"
                           "for i = 2, #ARGV, 2 do\n"
                           "  local add = redis.call('HSETNX', KEYS[2], ARGV[i], ARGV[i + 1]) == 1\n"
@@ -159,6 +160,7 @@ static const char add[] = "local new = 0\n"
                           "    local word = result and string.match(result, '^%a+')\n"
                           "    if word == 'failed' or word == 'aside' then\n"
                           "      redis.call('HDEL', KEYS[3], ARGV[i])\n"
+                          "      redis.call('HDEL', KEYS[5], ARGV[i])\n"
                           "      redis.call('HINCRBY', KEYS[4], word, -1)\n"
                           "      add = true\n"
                           "    end\n"
@@ -215,13 +217,14 @@ static vyre_status
 add_jobs(group *g)
 {
   const queue *q = g->queue;
-  remote_part parts[8 + 2 * GROUP] = {{"EVAL", 4},
+  remote_part parts[9 + 2 * GROUP] = {{"EVAL", 4},
                                       {add, sizeof add - 1},
-                                      {"4", 1},
+                                      {"5", 1},
                                       {q->jobs, strlen(q->jobs)},
                                       {q->all, strlen(q->all)},
                                       {q->results, strlen(q->results)},
                                       {q->counts, strlen(q->counts)},
+                                      {q->started, strlen(q->started)},
                                       {g->retries ? "1" : "0", 1}};
   static char jobs[GROUP][REMOTE_HASH];
   vyre_bytes records[GROUP] = {{0}};
@@ -238,11 +241,11 @@ add_jobs(group *g)
     hasher_end(&h, hash);
     remote_print_hash(hash, jobs[i]);
     status = vyre_bytes_printf(&records[i], "%s %s %s", g->settings, g->inputs[i], g->names[i]);
-    parts[8 + 2 * i] = (remote_part){jobs[i], REMOTE_HASH - 1};
-    parts[9 + 2 * i] = (remote_part){records[i].data, records[i].size};
+    parts[9 + 2 * i] = (remote_part){jobs[i], REMOTE_HASH - 1};
+    parts[10 + 2 * i] = (remote_part){records[i].data, records[i].size};
   }
   if (!status)
-    status = remote_add(&commands, parts, 8 + 2 * (size_t)g->count);
+    status = remote_add(&commands, parts, 9 + 2 * (size_t)g->count);
   if (!status)
     status = remote_run(q->server, &commands, &replies);
   if (!status)
