@@ -4,6 +4,7 @@
 #include "cli/options/console.h"
 #include "tools/run/guard.h"
 #include "cli/debug/debug.h"
+#include "cli/queue/worker.h"
 #include "cli/watch/watch.h"
 
 #include <malloc.h>
@@ -120,6 +121,20 @@ tool_read_pipeline(tool *t)
   return status ? status : find_passes(t);
 }
 
+static vyre_status
+read_pipeline_and_costs(tool *t)
+{
+  VYRE_TRY(tool_read_pipeline(t));
+  return vyre_cost_model_read(t->options.cost_model, &t->cost_model);
+}
+
+vyre_status
+tool_load(tool *t)
+{
+  VYRE_TRY(load_all(t, needs_only_named(&t->options)));
+  return read_pipeline_and_costs(t);
+}
+
 /* ---- printing ------------------------------------------------------------------------------------------------------------ */
 
 static vyre_status
@@ -178,9 +193,7 @@ run_tool(tool *t)
         o->list_passes[0] == 'j' ? vyre_registry_list_json(t->registry, &text) : vyre_registry_list(t->registry, &text), &text));
   if (o->help_pass)
     return tool_complain(print_text(vyre_registry_help(t->registry, o->help_pass, &text), &text));
-  code = tool_complain(tool_read_pipeline(t));
-  if (!code)
-    code = tool_complain(vyre_cost_model_read(o->cost_model, &t->cost_model));
+  code = tool_complain(read_pipeline_and_costs(t));
   if (code)
     return code;
   if (o->print_schedule && !o->print_pipeline)
@@ -216,9 +229,8 @@ parse_arguments(int *argc, char ***argv, uint32_t run, personality_line *line, t
   return tool_complain(options_parse(*argc, *argv, line->origins.names, out));
 }
 
-/* Frees the tool's state, except the command line of the personality. */
-static void
-free_tool(tool *t)
+void
+tool_free(tool *t)
 {
   outputs_free(&t->outputs);
   free(t->works);
@@ -231,9 +243,6 @@ free_tool(tool *t)
   vyre_pipeline_destroy(t->pipeline);
   vyre_cost_model_destroy(t->cost_model);
   vyre_registry_destroy(t->registry);
-  options_free(&t->options);
-  if (t->home >= 0)
-    close(t->home);
 }
 
 /* The sums of all runs of a command line. */
@@ -277,11 +286,14 @@ run_command(int argc, char **argv, uint32_t run, summary *sums)
   if (!code && t.options.run_reproducer)
     code = tool_complain(reproducer_options(argc, argv, &t.options, &of_reproducer));
   if (!code)
-    code = run_tool(&t);
+    code = t.options.queue && !only_prints(&t.options) ? queue_work(argc, argv, &t) : run_tool(&t);
   sums->errors += t.errors;
   sums->warnings += t.warnings;
   sums->is_printed |= t.options.short_messages;
-  free_tool(&t);
+  tool_free(&t);
+  options_free(&t.options);
+  if (t.home >= 0)
+    close(t.home);
   arguments_free(&of_reproducer);
   code = personality_exit_code(&t.line, console_end("vyre-passmgr", VYRE_OK, code));
   personality_free(&t.line);

@@ -133,7 +133,9 @@ apply_spirv_tools(const name_list *flags, const char *what, const source *from, 
 static vyre_status
 read_file(const process *p, const work *w, source *from)
 {
-  if (!from->is_read)
+  if (!from->is_read && w->given)
+    VYRE_TRY(vyre_bytes_append(&from->bytes, w->given->data, w->given->size));
+  else if (!from->is_read)
     VYRE_TRY(archives_read(&p->options->archives, w->path, &from->bytes));
   from->is_read = true;
   if (!from->is_accepted)
@@ -402,7 +404,7 @@ void
 process_print_heading(const process *p, const char *what, const char *path, vyre_bytes *said)
 {
   const tool_options *o = p->options;
-  if (o->inputs.count < 2 || !(observer_prints(o) || o->list_runs || o->debug_manager))
+  if (o->inputs.count < 2 || p->is_of_queue || !(observer_prints(o) || o->list_runs || o->debug_manager))
     return;
   process_print(said, what, strlen(what));
   process_print(said, path, strlen(path));

@@ -18,6 +18,7 @@ typedef enum note { NOTE_REMARKS, NOTE_PAGE, NOTE__COUNT } note;
 /* An input and its results. */
 typedef struct work {
   const char *path;                            /* borrowed */
+  const vyre_bytes *given;                     /* the input's bytes, borrowed; NULL to read the file at `path` */
   vyre_report *report;                         /* owned, NULL without reports */
   vyre_bytes said, output, notes[NOTE__COUNT]; /* said: messages */
   uint32_t variant;                            /* index of the input's variant, 0 without -variants */
@@ -36,10 +37,11 @@ typedef struct process {
   vyre_device *device;               /* NULL if passes run on the processor */
   const page_driver *driver;         /* for -device-stats, NULL without it */
   const vyre_cost_model *cost_model; /* NULL for the built-in model */
-  const struct output_cache *cache;  /* NULL without a cache */
+  struct output_cache *cache;        /* NULL without a cache */
   vyre_module *module, *taken;       /* empty before and after use */
   vyre_batch *batch;                 /* empty before and after use; `batch` and `taken` serve several inputs */
   bool is_apart;                     /* an isolated process, whose parent names the input in messages */
+  bool is_of_queue;                  /* the inputs are jobs, whose messages do not depend on each other */
   int home;                          /* the folder of relative paths, -1 if it could not be opened */
 } process;
 

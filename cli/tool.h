@@ -22,7 +22,7 @@ typedef struct tool {
   vyre_report *report;           /* NULL without reports */
   vyre_bytes notes[NOTE__COUNT]; /* of the finished inputs */
   outputs outputs;
-  output_cache cache;     /* its folder is NULL without -output-cache */
+  output_cache cache;     /* without levels if there is no -output-cache */
   work *works;            /* by input */
   archive_output archive; /* the output of -o FILE.foz */
   const bool *left_out;   /* by input, whether it is skipped now; NULL if none is */
@@ -41,6 +41,9 @@ typedef struct tool {
   const int *isolated_notes;
   vyre_device *devices[MOST_THREADS]; /* by thread, if passes run on a device */
   page_driver *drivers[MOST_THREADS]; /* by thread, for -device-stats */
+  /* Receives each finished input instead of standard error and files; NULL without -queue. */
+  void (*deliver)(struct tool *t, uint32_t index);
+  void *deliver_user;
 } tool;
 
 /* ---- inputs.c ------------------------------------------------------------------------------------------------------------ */
@@ -51,7 +54,12 @@ int tool_complain(vyre_status status);
 VYRE_MUST_USE vyre_status tool_find_target(const tool_options *options, const vyre_target_ops **out);
 /* Returns whether -target=auto is given. */
 bool tool_chooses_target(const tool_options *options);
-/* Processes all inputs that are not begun, with `threads` threads.  Returns the exit code. */
+/* Opens and closes the devices of `threads` threads. */
+VYRE_MUST_USE vyre_status tool_open_devices(tool *t, uint32_t threads);
+VYRE_MUST_USE vyre_status tool_close_devices(tool *t);
+/* Processes all inputs that are not begun, with `threads` threads that have their devices. */
+void tool_process_opened(tool *t, uint32_t threads);
+/* Opens devices, processes all inputs that are not begun, and closes the devices.  Returns the exit code. */
 int tool_process_here(tool *t, uint32_t threads);
 /* Writes the output and the messages of an input, when the inputs before it are finished. */
 void tool_finish_input(tool *t, uint32_t index);
@@ -62,6 +70,10 @@ int tool_process_all(tool *t);
 
 /* ---- main.c -------------------------------------------------------------------------------------------------------------- */
 
+/* Loads the passes, plugins, pipeline and cost model of the options. */
+VYRE_MUST_USE vyre_status tool_load(tool *t);
+/* Frees what tool_load and the inputs use, except the options. */
+void tool_free(tool *t);
 /* Parses the pipeline of the options, and finds the passes that other options name. */
 VYRE_MUST_USE vyre_status tool_read_pipeline(tool *t);
 

@@ -92,8 +92,13 @@ static const option_row options[] = {
      "costs of instructions on your GPU, by which passes decide. Instructions that the file does not name cost as in the built-in "
      "model",
      OPTION_KEPT_FILE},
-    {.name = "load", OPTION_LIST, AT(load), "FILE", "load a plugin. Its code runs in this process", OPTION_KEPT_FILE},
-    {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every plugin of a folder", OPTION_KEPT_FILE},
+    {.name = "load",
+     OPTION_LIST,
+     AT(load),
+     "FILE",
+     "load a plugin. Its code runs in this process",
+     OPTION_KEPT_FILE | OPTION_ASIDE},
+    {.name = "plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every plugin of a folder", OPTION_KEPT_FILE | OPTION_ASIDE},
     {.name = "list-passes", OPTION_WORD, AT(list_passes), "text|json", "list the passes", .alone = "text", .flags = OPTION_ASIDE},
     {.name = "help-pass", OPTION_TEXT, AT(help_pass), "NAME", "print what a pass does, and its parameters", .flags = OPTION_ASIDE},
     {.name = "print-pipeline",
@@ -242,13 +247,14 @@ static const option_row options[] = {
      "FLAG",
      "the same for SPIR-V output, after the passes",
      .flags = OPTION_POSIX},
-    {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines"},
+    {.name = "g", OPTION_FLAG, AT(debug), NULL, "keep source lines", OPTION_SAFE},
     {.name = "gV",
      OPTION_FLAG,
      AT(debug_info),
      NULL,
-     "keep source lines, functions, blocks, calls, types and variables as NonSemantic.Shader.DebugInfo.100"},
-    {.name = "gVS", OPTION_FLAG, AT(debug_source), NULL, "the same as -gV, with the source text"},
+     "keep source lines, functions, blocks, calls, types and variables as NonSemantic.Shader.DebugInfo.100",
+     OPTION_SAFE},
+    {.name = "gVS", OPTION_FLAG, AT(debug_source), NULL, "the same as -gV, with the source text", OPTION_SAFE},
     {.name = "keep-vectors",
      OPTION_FLAG,
      AT(keep_vectors),
@@ -324,11 +330,28 @@ static const option_row options[] = {
      "process each input in a process of its own, so that a crash of a driver or plugin fails this input alone; -j processes run "
      "at once",
      .flags = OPTION_SAFE | OPTION_ASIDE | OPTION_POSIX},
+    {.name = "isolate-seconds",
+     OPTION_NUMBER,
+     AT(isolate_seconds),
+     "N",
+     "fail for an input that takes longer than N seconds; implies -isolate",
+     .least = 1,
+     .most = OPTION_BOUND,
+     .flags = OPTION_SAFE | OPTION_ASIDE | OPTION_POSIX},
+    {.name = "isolate-memory",
+     OPTION_NUMBER,
+     AT(isolate_memory),
+     "MIB",
+     "the memory of the process of an input, in MiB; implies -isolate",
+     .least = 64,
+     .most = UINT64_C(1) << 40,
+     .flags = OPTION_SAFE | OPTION_ASIDE | OPTION_POSIX},
     {.name = "output-cache",
-     OPTION_TEXT,
+     OPTION_LIST,
      AT(output_cache),
-     "DIR",
-     "keep outputs in DIR, and use an output from there if nothing that it depends on has changed",
+     "DIR|redis://HOST[:PORT]/NAME",
+     "keep outputs in DIR or on a Redis server, and use an output from there if nothing that it depends on has changed. Several "
+     "levels are searched in their order",
      .flags = OPTION_ASIDE},
     {.name = "batch",
      OPTION_NUMBER,
@@ -345,6 +368,30 @@ static const option_row options[] = {
      NULL,
      "process the inputs again whenever they, or files that they include, change. Ends with ^C",
      .flags = OPTION_ASIDE | OPTION_POSIX},
+
+    {.name = "Queue of jobs on a Redis server", OPTION_SECTION},
+    {.name = "queue",
+     OPTION_TEXT,
+     AT(queue),
+     "redis://[USER@]HOST[:PORT]/NAME",
+     "process the jobs that vyre-queue put into a queue, until none is left. Outputs go into the queue, too",
+     .flags = OPTION_ASIDE | OPTION_POSIX},
+    {.name = "queue-stay", OPTION_FLAG, AT(queue_stay), NULL, "wait for further jobs", .flags = OPTION_ASIDE | OPTION_POSIX},
+    {.name = "queue-lease",
+     OPTION_NUMBER,
+     AT(queue_lease),
+     "SECONDS",
+     "the time after which other workers process the jobs of a worker that is lost. Default: 30",
+     .least = 1,
+     .most = OPTION_BOUND,
+     .flags = OPTION_ASIDE | OPTION_POSIX},
+    {.name = "queue-plugin",
+     OPTION_LIST,
+     AT(queue_plugins),
+     "SHA256",
+     "load the plugin with this checksum if a job needs it. Jobs with other plugins fail",
+     .flags = OPTION_ASIDE | OPTION_POSIX},
+    OPTION_REDIS_ROWS(AT(redis_password), AT(redis_wait)),
 
     {.name = "Observing passes", OPTION_SECTION},
     {.name = "verify-each",
@@ -533,7 +580,8 @@ static const option_row options[] = {
      OPTION_TEXT,
      AT_GLSL(stage),
      "compute|vertex|fragment|...",
-     "glslc: the stage of GLSL and HLSL. Default: by the extension (.comp, .vert), otherwise compute"},
+     "glslc: the stage of GLSL and HLSL. Default: by the extension (.comp, .vert), otherwise compute",
+     OPTION_SAFE},
     {.name = "S", OPTION_TEXT, AT_GLSL(stage), "comp|vert|frag|...", "glslangValidator: the same as -fshader-stage"},
     {.name = "compile-only",
      OPTION_FLAG,
@@ -616,7 +664,10 @@ count_threads(const option_number *number)
 vyre_status
 options_parse(int argc, char **argv, const char *const *origins, tool_options *out)
 {
-  *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .max_growth = {.value = VYRE_MODULE_GROWTH}};
+  *out = (tool_options){.on = {.timeout = {.value = OPTION_TIMEOUT}},
+                        .max_growth = {.value = VYRE_MODULE_GROWTH},
+                        .queue_lease = {.value = OPTION_LEASE},
+                        .redis_wait = {.value = OPTION_REDIS_WAIT}};
   option_table with = table;
   with.origins = origins;
   VYRE_TRY(option_table_parse(&with, argc, argv, out));
@@ -646,7 +697,8 @@ options_parse(int argc, char **argv, const char *const *origins, tool_options *o
     VYRE_TRY(runs_parse(out->opt_bisect, &out->runs));
   out->depends |= out->depfile || out->dep_target;
   out->depends &= !out->emit || strcmp(out->emit, "depends") != 0; /* the rule is the output */
-  out->isolate |= out->pass_timeout.text || out->reproducer || out->bisect || out->reduce;
+  out->isolate |= out->isolate_seconds.text || out->isolate_memory.text || out->pass_timeout.text || out->reproducer ||
+                  out->bisect || out->reduce;
   VYRE_TRY(options_check(out));
   if (out->others.size)
     out->passes = out->others.data;

@@ -30,11 +30,12 @@ typedef struct spec_variants {
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target, *print_schedule, *stats, *stats_file, *reproducer,
       *run_reproducer, *reduce, *depfile, *list_passes, *print_changed, *dump_dir, *roundtrip, *dep_target, *opt_bisect, *bisect,
-      *time_passes, *time_trace, *remarks, *html, *device_stats, *output_cache, *cost_model, *spec_file, *variants_file,
+      *time_passes, *time_trace, *remarks, *html, *device_stats, *queue, *redis_password, *cost_model, *spec_file, *variants_file,
       *glsl_version, *hlsl_model, *msl_version, *msl_platform, *words, *variable, *print_spirv, *print_name, *help;
-  option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout; /* pass_timeout in seconds, 0 without a limit */
+  option_number jobs, phase_threads, batch, max_growth, ptx_sm, tv, pass_timeout, isolate_seconds, isolate_memory, queue_lease,
+      redis_wait; /* times in seconds, memory in MiB; 0 without a limit */
   name_list load, plugin_dir, spec, spec_of_file, skip_pass, print_before, print_after, spirv_tools, spirv_tools_copied,
-      spirv_tools_after, bind, inputs;
+      spirv_tools_after, bind, output_cache, queue_plugins, inputs;
   option_glsl glsl;
   option_device on;
   option_texts responses;
@@ -54,7 +55,7 @@ typedef struct tool_options {
   bool in_place, freeze_spec, is_verbose, prints_warnings, hides_warnings, forbids_warnings;
   bool depends, ignored, print_all, print_pipeline, verify_each, run_twice, print_before_all, print_after_all, debug_manager,
       phases, no_fuse, isolate, trust_reproducer, denies_files, debug, debug_info, debug_source, strip, exact_floats, watch,
-      list_inputs, version, compile_only, no_output, short_messages, html_glsl, keep_vectors, fail_if_unoptimized;
+      list_inputs, version, compile_only, no_output, short_messages, html_glsl, keep_vectors, fail_if_unoptimized, queue_stay;
 } tool_options;
 
 /* Parses and checks the command line.  Borrows argv.  Returns USAGE for a wrong command line.  `origins` are those of option_table,

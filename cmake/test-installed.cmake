@@ -27,7 +27,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 # Moved, to see that it may be.
 file(RENAME ${prefix} ${prefix}-moved)
 set(prefix ${prefix}-moved)
-foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-wrap bin/vyre-fuzz bin/vyre-kernelc bin/vyre-mega bin/vyre-megac bin/vyre-new-pass bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
+foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-wrap bin/vyre-queue bin/vyre-fuzz bin/vyre-kernelc bin/vyre-mega bin/vyre-megac bin/vyre-new-pass bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
     ${LIBDIR}/vyre/passes/dce.so
     share/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre/vyre-glsl
     share/man/man1/vyre-passmgr.1 share/bash-completion/completions/vyre-run share/zsh/site-functions/_vyre-kernelc

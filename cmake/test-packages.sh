@@ -45,8 +45,8 @@ check() {
   [ ! -s "$work/owners" ] || fail "$package has files that others may write: $(cat "$work/owners")"
   dpkg-deb -x "$deb" "$root"
 }
-check vyre "libvyre$abi \(= $version\), $libc, libjansson4 \(.*\), zlib1g \(.*\)" \
-  /usr/bin/vyre-passmgr /usr/bin/vyre-run /usr/bin/vyre-wrap /usr/share/man/man1/vyre-passmgr.1 /usr/share/bash-completion/completions/vyre-passmgr \
+check vyre "libvyre$abi \(= $version\), $libc, libhiredis0.14 \(.*\), libjansson4 \(.*\), libmd0 \(.*\), zlib1g \(.*\)" \
+  /usr/bin/vyre-passmgr /usr/bin/vyre-run /usr/bin/vyre-wrap /usr/bin/vyre-queue /usr/share/man/man1/vyre-passmgr.1 /usr/share/bash-completion/completions/vyre-passmgr \
   /usr/share/zsh/site-functions/_vyre-run /usr/share/fish/vendor_completions.d/vyre-run.fish /usr/share/doc/vyre/README.md /usr/share/doc/vyre/CHANGELOG.md
 check "libvyre$abi" "vyre-passes \(= $version\), libspirv-cross-c-shared0, $libc, libgcc-s1 \(.*\), libstdc\+\+6 \(.*\)" \
   "$lib/libvyre\\.so\\.$version" "$lib/libvyre\\.so\\.$abi" "$lib/vyre/vyre-glsl"

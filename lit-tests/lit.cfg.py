@@ -70,6 +70,7 @@ config.substitutions += [
     ("%mega", program("vyre-mega")),
     ("%run", program("vyre-run")),
     ("%wrap", program("vyre-wrap")),
+    ("%queue", program("vyre-queue")),
     ("%fuzz", program("vyre-fuzz")),
     ("%spirv-val", config.spirv_val),
     ("%spirv-as", config.spirv_as),

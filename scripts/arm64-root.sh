@@ -5,7 +5,7 @@
 set -euo pipefail
 root=$(realpath -m "$1")
 packages=(libc6 libstdc++6 libgcc-s1 glslang-dev glslang-tools spirv-tools libspirv-cross-c-shared-dev libspirv-cross-c-shared0
-  libjansson-dev libjansson4 zlib1g-dev zlib1g libvulkan-dev liburing-dev libxxhash-dev libcmocka-dev libcmocka0)
+  libjansson-dev libjansson4 libhiredis-dev libhiredis0.14 libmd-dev libmd0 zlib1g-dev zlib1g libvulkan-dev liburing-dev libxxhash-dev libcmocka-dev libcmocka0)
 common=(spirv-headers uthash-dev libvulkan-volk-dev) # of every architecture
 list="${packages[*]} ${common[*]}"
 [ "$(cat "$root/packages" 2>/dev/null)" != "$list" ] || exit 0

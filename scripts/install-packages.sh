@@ -1,22 +1,24 @@
 #!/usr/bin/env bash
-# install-packages.sh [tests|packages|windows|arm64]: installs the packages of Debian 12 that are needed to build vyre.
-# An argument adds those for the tests, for making packages, or for building for Windows (docs/windows.md) or arm64.  Does nothing if all are
-# installed.
+# install-packages.sh [tests|all|packages|windows|arm64]: installs the packages of Debian 12 that are needed to build vyre.
+# An argument adds those for the tests, for all tests (scripts/test.sh --all), for making packages, or for building for Windows
+# (docs/windows.md) or arm64.  Does nothing if all are installed.
 # Runs as root, or through sudo.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
 build=(gcc g++ cmake ninja-build pkg-config libc6-dev
-  libspirv-cross-c-shared-dev libvulkan-dev libvulkan-volk-dev liburing-dev glslang-dev glslang-tools spirv-headers spirv-tools uthash-dev libxxhash-dev libjansson-dev zlib1g-dev)
+  libspirv-cross-c-shared-dev libvulkan-dev libvulkan-volk-dev liburing-dev glslang-dev glslang-tools spirv-headers spirv-tools uthash-dev libxxhash-dev libjansson-dev libhiredis-dev libmd-dev zlib1g-dev)
 run=(mesa-vulkan-drivers vulkan-validationlayers)
 package=(dpkg-dev file)
-test=("${package[@]}" cargo chromium clang doxygen libclang-rt-14-dev llvm-14-tools glslc libcmocka-dev locales make meson mold python3 python3-markdown python3-pip python3-setuptools python3-wheel rustc valgrind yamllint z3)
+test=("${package[@]}" cargo chromium clang doxygen libclang-rt-14-dev llvm-14-tools glslc libcmocka-dev locales make meson mold python3 python3-markdown python3-pip python3-setuptools python3-wheel redis-server redis-tools rustc shellcheck valgrind yamllint z3)
+all=(munge openmpi-bin slurm-client slurmctld slurmd)
 arm64=(g++-aarch64-linux-gnu qemu-user)
 windows=(gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64)
 
 packages=("${build[@]}" "${run[@]}")
 case ${1:-} in
   tests) packages+=("${test[@]}" "${windows[@]}" "${arm64[@]}") ;;
+  all) packages+=("${test[@]}" "${windows[@]}" "${arm64[@]}" "${all[@]}") ;;
   windows) packages+=("${windows[@]}") ;;
   arm64) packages+=("${arm64[@]}") ;;
   packages) packages+=("${package[@]}") ;;

@@ -15,7 +15,8 @@ import sys
 # Debian packages whose code is in the archive: (package, license, platforms).
 LINUX, ALL = ("linux-x86_64", "linux-arm64"), ("linux-x86_64", "linux-arm64", "windows-x86_64")
 PARTS = [("glslang-dev", "BSD-3-Clause AND Apache-2.0", LINUX), ("spirv-tools", "Apache-2.0", LINUX), ("spirv-headers", "MIT", ALL),
-         ("libspirv-cross-c-shared0", "Apache-2.0", LINUX), ("libjansson-dev", "MIT", LINUX), ("zlib1g-dev", "Zlib", ALL),
+         ("libspirv-cross-c-shared0", "Apache-2.0", LINUX), ("libjansson-dev", "MIT", LINUX),
+         ("libhiredis-dev", "BSD-3-Clause", LINUX), ("libmd-dev", "BSD-3-Clause", LINUX), ("zlib1g-dev", "Zlib", ALL),
          ("libxxhash-dev", "BSD-2-Clause", LINUX), ("uthash-dev", "BSD-1-Clause", ALL), ("libvulkan-dev", "Apache-2.0 OR MIT", LINUX),
          ("libvulkan-volk-dev", "MIT", LINUX), ("liburing-dev", "LGPL-2.1-or-later OR MIT", LINUX)]
 

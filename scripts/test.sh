@@ -18,7 +18,7 @@ case $* in
     ;;
 esac
 
-scripts/install-packages.sh tests
+scripts/install-packages.sh "$([ "$all" ] && echo all || echo tests)"
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 
 log=$(mktemp)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,8 +82,8 @@ tool_create_report(const tool *t, vyre_report **out)
 static _Noreturn void
 process_isolated(tool *t, uint32_t index, const isolation *of)
 {
-  t->works[index] =
-      (work){.path = t->works[index].path, .variant = t->works[index].variant}; /* the input may have been processed before */
+  const work *of_input = &t->works[index]; /* the input may have been processed before */
+  t->works[index] = (work){.path = of_input->path, .given = of_input->given, .variant = of_input->variant};
   t->isolated = of->process.more;
   t->isolated_output = of->output;
   t->isolated_notes = of->notes;
@@ -94,6 +95,16 @@ process_isolated(tool *t, uint32_t index, const isolation *of)
   if (dup2(of->said, STDERR_FILENO) < 0)
     isolate_leave(VYRE_CODE_INTERNAL);
   isolate_leave(tool_process_here(t, 1));
+}
+
+/* Limits the memory of this process: its data, not its reserved address space. */
+static vyre_status
+limit_memory(const tool_options *o)
+{
+  const rlim_t bytes = (rlim_t)o->isolate_memory.value << 20;
+  if (o->isolate_memory.text && setrlimit(RLIMIT_DATA, &(struct rlimit){bytes, bytes}) != 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot limit the memory of a process: %s\nFix: lower -isolate-memory", strerror(errno));
+  return VYRE_OK;
 }
 
 /* Starts a child.  `change` is called in the child. */
@@ -112,9 +123,12 @@ begin_isolated(tool *t, uint32_t index, tool_change change, const void *user, is
   lseek(STDIN_FILENO, 0, SEEK_SET); /* rewinds the file that tool_keep_stdin may have made; fails on a pipe */
   VYRE_TRY(isolate_begin(sizeof(isolated_work), &of->process));
   of->is_running = true;
+  of->begun = clock_now();
   if (of->process.pid != 0)
     return VYRE_OK;
-  vyre_status status = change ? change(t, index, user) : VYRE_OK;
+  vyre_status status = limit_memory(&t->options);
+  if (!status && change)
+    status = change(t, index, user);
   if (status)
     isolate_leave(tool_complain(status));
   process_isolated(t, index, of);
@@ -134,9 +148,14 @@ read_all(int file, vyre_bytes *out)
 
 /* Returns the error of a pass whose process was killed. */
 static vyre_status
-timeout_error(const isolation *of, uint32_t seconds)
+timeout_error(const isolation *of, const tool_options *o)
 {
   const vyre_plugin_code *code = &of->late;
+  const uint32_t seconds = (uint32_t)o->pass_timeout.value;
+  if (of->is_late)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "the input took longer than %" PRIu64 " s\nFix: raise -isolate-seconds, or leave the input out",
+                      o->isolate_seconds.value);
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "pass '%s' (%s), run %" PRIu64 " of the pipeline, took longer than %u s\n"
                     "Fix: raise -pass-timeout, or report the pass with a file of -reproducer=DIR",
@@ -152,8 +171,7 @@ read_results(const tool *t, isolation *of, int status, work *w)
   vyre_status read = read_all(of->said, &w->said);
   for (note i = 0; i < NOTE__COUNT; i++)
     read = vyre_status_join(read, read_all(of->notes[i], &w->notes[i]));
-  w->status = of->late.pass ? timeout_error(of, (uint32_t)t->options.pass_timeout.value)
-                            : isolate_end(&of->process, status, &w->reported_code);
+  w->status = of->late.pass || of->is_late ? timeout_error(of, &t->options) : isolate_end(&of->process, status, &w->reported_code);
   if (!w->status)
     w->report = gave->report;
   if (!w->status && gave->is_done) {
@@ -178,16 +196,27 @@ free_isolated(isolation *of)
   isolate_free(&of->process);
 }
 
-/* Kills the process if a pass has exceeded -pass-timeout. */
+/* Returns whether the parent looks at the clock while children run. */
+static bool
+has_limits(const tool *t)
+{
+  return t->options.pass_timeout.value || t->options.isolate_seconds.value;
+}
+
+/* Kills the process if a pass has exceeded -pass-timeout, or the input -isolate-seconds. */
 static void
 kill_if_late(const tool *t, isolation *of)
 {
   const vyre_plugin_code code = of->process.record->where.code;
   const uint64_t most = t->options.pass_timeout.value * UINT64_C(1000000000), now = clock_now();
-  if (!of->late.pass && code.pass && code.since && now > code.since && now - code.since > most) {
+  const uint64_t whole = t->options.isolate_seconds.value * UINT64_C(1000000000);
+  if (of->late.pass || of->is_late)
+    return;
+  if (most && code.pass && code.since && now > code.since && now - code.since > most)
     of->late = code;
+  of->is_late = whole && now - of->begun > whole;
+  if (of->late.pass || of->is_late)
     kill(of->process.pid, SIGKILL);
-  }
 }
 
 /* Waits until one of the children ends. */
@@ -195,7 +224,7 @@ static isolation *
 wait_for_one(const tool *t, isolation *all, uint32_t count, int *out_status)
 {
   for (;;) {
-    const pid_t ended = waitpid(-1, out_status, t->options.pass_timeout.value ? WNOHANG : 0);
+    const pid_t ended = waitpid(-1, out_status, has_limits(t) ? WNOHANG : 0);
     for (uint32_t i = 0; i < count; i++) {
       if (ended > 0 && all[i].process.pid == ended)
         return &all[i];
@@ -224,7 +253,7 @@ end_isolated(tool *t, uint32_t index)
   if (t->options.reproducer && (w->status || w->reported_code))
     reproducer_write(t, index, last_run(of), &messages);
   tool_finish_input(t, index);
-  if (messages.size)
+  if (messages.size && !t->deliver)
     process_print(NULL, messages.data, messages.size);
   vyre_bytes_free(&messages);
   free_isolated(of);
@@ -234,6 +263,7 @@ int
 tool_process_apart(tool *t, uint32_t most)
 {
   const uint32_t count = t->options.inputs.count;
+  free(t->isolations); /* of jobs before */
   t->isolations = calloc(count, sizeof(*t->isolations));
   if (!t->isolations)
     return tool_complain(VYRE_OUT_OF_MEMORY("for the inputs"));
@@ -241,7 +271,7 @@ tool_process_apart(tool *t, uint32_t most)
   const int failed = tool_complain(tool_keep_stdin(t));
   if (failed)
     return failed;
-  progress_begin(tool_count_due(t));
+  progress_begin(t->deliver ? 0 : tool_count_due(t));
   for (uint32_t running = 0; t->finished < count;) {
     while (running < most && t->begun < count && t->begun - t->finished < 8 * most) {
       const uint32_t index = t->begun++;
@@ -289,10 +319,10 @@ tool_attempt(tool *t, uint32_t index, tool_change change, const void *user, work
 {
   isolation of = {0};
   int ended;
-  *out = (work){.path = t->works[index].path, .variant = t->works[index].variant};
+  *out = (work){.path = t->works[index].path, .given = t->works[index].given, .variant = t->works[index].variant};
   vyre_status status = begin_isolated(t, index, change, user, &of);
   if (!status) {
-    while (waitpid(of.process.pid, &ended, t->options.pass_timeout.value ? WNOHANG : 0) != of.process.pid) {
+    while (waitpid(of.process.pid, &ended, has_limits(t) ? WNOHANG : 0) != of.process.pid) {
       kill_if_late(t, &of); /* children of other inputs may run, and are waited for elsewhere */
       nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }

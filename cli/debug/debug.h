@@ -23,7 +23,8 @@ typedef struct isolation {
   isolated process;
   vyre_plugin_code late;                /* the pass that exceeded -pass-timeout, or NULLs */
   int said, output, notes[NOTE__COUNT]; /* anonymous files */
-  bool is_running;
+  uint64_t begun;                       /* time of clock_now */
+  bool is_running, is_late;             /* is_late: exceeded -isolate-seconds */
 } isolation;
 
 /* Processes all inputs in isolated processes, at most `most` at once.  Returns the exit code. */
@@ -49,5 +50,8 @@ typedef struct arguments {
  * *options, which borrow from *out. */
 VYRE_MUST_USE vyre_status reproducer_options(int argc, char **argv, tool_options *options, arguments *out);
 void arguments_free(arguments *a);
+/* Returns whether the command line has the option "-name=value" of a file, and replaces it.  -load, -plugin-dir and -skip-pass add
+ * to those of the file. */
+bool arguments_replace(const char *option, int argc, char **argv);
 
 #endif

@@ -117,6 +117,7 @@ as_reproducer(tool *t, uint32_t index, const void *user)
   t->options.inputs.count = 0;
   VYRE_TRY(reproducer_options(1, argv, &t->options, &of_file));
   t->works[index].path = user;
+  t->works[index].given = NULL;
   t->pipeline = NULL;
   return tool_read_pipeline(t);
 }
@@ -405,9 +406,8 @@ read_lines(const char *path, bool is_trusted, arguments *out)
   return VYRE_OK;
 }
 
-/* Returns whether the command line replaces the option.  -load, -plugin-dir and -skip-pass add to those of the file. */
-static bool
-is_replaced(const char *option, int argc, char **argv)
+bool
+arguments_replace(const char *option, int argc, char **argv)
 {
   const size_t length = strcspn(option, "=");
   for (int i = 1; i < argc; i++) {
@@ -424,7 +424,7 @@ join(int argc, char **argv, const arguments *lines, const char *path, arguments 
 {
   out->all[out->count++] = argv[0];
   for (uint32_t i = 0; i < lines->count; i++)
-    if (!is_replaced(lines->all[i], argc, argv))
+    if (!arguments_replace(lines->all[i], argc, argv))
       out->all[out->count++] = lines->all[i];
   for (int i = 1; i < argc; i++) {
     const char *name = argv[i] + strspn(argv[i], "-");
@@ -458,7 +458,7 @@ reproducer_options(int argc, char **argv, tool_options *options, arguments *out)
     join(argc, argv, &lines, path, out);
     options_free(options);
     status = options_parse((int)out->count, out->all, NULL, options);
-    options->denies_files = !is_trusted && !is_replaced("-passes", argc, argv);
+    options->denies_files = !is_trusted && !arguments_replace("-passes", argc, argv);
   }
   free(lines.all);
   return vyre_status_note(status, "for -run-reproducer=%s", path);

@@ -90,12 +90,16 @@ tool_finish_input(tool *t, uint32_t index)
   work *w = &t->works[index];
   if (w->is_left_out)
     return;
+  if (t->deliver && !t->isolated) {
+    t->deliver(t, index);
+    return;
+  }
   if (w->said.size)
     process_print(NULL, w->said.data, w->said.size);
   if (!w->status && (!w->reported_code || w->has_output))
     w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
   w->status = vyre_status_join(w->status, collect_notes(t, w));
-  if (t->options.inputs.count > 1)
+  if (t->options.inputs.count > 1 && !t->deliver)
     w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
   if (w->report && t->isolated)
     t->isolated->report = w->report;
@@ -199,7 +203,7 @@ process_guarded(tool *t, const process *p, work *works, uint32_t count)
 {
   working at = {t, works, count};
   pthread_cleanup_push(end_with_thread, &at);
-  process_inputs(p, works, count, t->options.threads == 1);
+  process_inputs(p, works, count, t->options.threads == 1 && !t->deliver);
   pthread_cleanup_pop(0);
 }
 
@@ -227,8 +231,9 @@ work_on(void *user)
                .device = self->device,
                .driver = self->driver,
                .cost_model = t->cost_model,
-               .cache = t->cache.folder ? &t->cache : NULL,
+               .cache = t->cache.level_count ? &t->cache : NULL,
                .is_apart = t->isolated != NULL,
+               .is_of_queue = t->deliver != NULL,
                .home = t->home};
   guard_thread();
   pthread_mutex_lock(&t->lock);
@@ -256,7 +261,7 @@ work_on(void *user)
 static bool
 may_use_cache(const tool_options *o)
 {
-  return o->output_cache && !observer_is_needed(o) && !o->list_runs && !o->debug_manager && !o->stats && !o->reproducer &&
+  return o->output_cache.count && !observer_is_needed(o) && !o->list_runs && !o->debug_manager && !o->stats && !o->reproducer &&
          !o->bisect && !o->reduce;
 }
 
@@ -376,9 +381,8 @@ open_drivers(tool *t, uint32_t threads)
   return status;
 }
 
-/* Opens a device for each thread, before the first input. */
-static vyre_status
-open_devices(tool *t, uint32_t threads)
+vyre_status
+tool_open_devices(tool *t, uint32_t threads)
 {
   const tool_options *o = &t->options;
   static char program[] = "vyre-passmgr";
@@ -407,17 +411,20 @@ open_devices(tool *t, uint32_t threads)
   return status || !o->device_stats ? status : open_drivers(t, threads);
 }
 
-/* Closes the devices and adds their counters to the report, in an isolated process to the report that it passes on. */
-static vyre_status
-close_devices(tool *t)
+/* Adds the counters of the devices to the report, in an isolated process to the report that it passes on. */
+vyre_status
+tool_close_devices(tool *t)
 {
   vyre_status status = VYRE_OK;
   vyre_report *report = t->isolated ? t->isolated->report : t->report;
   for (uint32_t i = 0; i < MOST_THREADS && t->options.stats && report; i++)
     if (t->devices[i])
       vyre_device_report(t->devices[i], report);
-  for (uint32_t i = 0; i < MOST_THREADS; i++)
+  for (uint32_t i = 0; i < MOST_THREADS; i++) {
     status = vyre_status_join(vyre_status_join(status, vyre_device_close(t->devices[i])), page_driver_close(t->drivers[i]));
+    t->devices[i] = NULL;
+    t->drivers[i] = NULL;
+  }
   return status;
 }
 
@@ -430,13 +437,10 @@ tool_count_due(const tool *t)
   return due;
 }
 
-int
-tool_process_here(tool *t, uint32_t threads)
+void
+tool_process_opened(tool *t, uint32_t threads)
 {
-  const int code = tool_complain(open_devices(t, threads));
-  if (code)
-    return code;
-  progress_begin(tool_count_due(t));
+  progress_begin(t->deliver ? 0 : tool_count_due(t));
   worker workers[MOST_THREADS];
   uint32_t more = 1;
   for (uint32_t i = 0; i < threads; i++)
@@ -454,7 +458,16 @@ tool_process_here(tool *t, uint32_t threads)
     pthread_join(workers[i].thread, NULL);
   pthread_cond_destroy(&t->turn);
   pthread_mutex_destroy(&t->lock);
-  const int closing = tool_complain(close_devices(t));
+}
+
+int
+tool_process_here(tool *t, uint32_t threads)
+{
+  const int code = tool_complain(tool_open_devices(t, threads));
+  if (code)
+    return code;
+  tool_process_opened(t, threads);
+  const int closing = tool_complain(tool_close_devices(t));
   return t->code ? t->code : closing;
 }
 

@@ -23,7 +23,7 @@ typedef struct option_glsl {
 /* `at` gives the offset of a member of option_glsl. */
 #define OPTION_GLSL_ROWS(at)                                                                                             \
   {.name = "I", OPTION_LIST, at(include_dirs), "DIR", "search this folder for #include files", OPTION_JOINED},           \
-      {.name = "D", OPTION_LIST, at(defines), "NAME[=VALUE]", "define a macro", OPTION_JOINED},                          \
+      {.name = "D", OPTION_LIST, at(defines), "NAME[=VALUE]", "define a macro", OPTION_JOINED | OPTION_SAFE},            \
       {.name = "target-env",                                                                                             \
        OPTION_TEXT,                                                                                                      \
        at(target_env),                                                                                                   \
@@ -34,12 +34,14 @@ typedef struct option_glsl {
        OPTION_WORD,                                                                                                      \
        at(language),                                                                                                     \
        "glsl|hlsl|spvasm",                                                                                               \
-       "the language of the input, unless it is binary SPIR-V or VIR0. Default: by content and extension"},              \
+       "the language of the input, unless it is binary SPIR-V or VIR0. Default: by content and extension",               \
+       OPTION_SAFE},                                                                                                     \
       {.name = "fentry-point",                                                                                           \
        OPTION_TEXT,                                                                                                      \
        at(entry_point),                                                                                                  \
        "NAME",                                                                                                           \
-       "the entry function of HLSL, or the entry point of GLSL, HLSL and MSL output"},                                   \
+       "the entry function of HLSL, or the entry point of GLSL, HLSL and MSL output",                                    \
+       OPTION_SAFE},                                                                                                     \
       {.name = "e", OPTION_TEXT, at(entry_point), "NAME", NULL},                                                         \
       {.name = "include-root", OPTION_TEXT, at(include_root), "DIR", "refuse #include of files outside of this folder"}, \
       {.name = "glsl-memory",                                                                                            \
@@ -143,15 +145,33 @@ option_device_fill(const option_device *from, char *folder, size_t capacity)
 }
 
 /* Rows for -stats and -stats-file.  `text` is the field of an OPTION_WORD, `file` of an OPTION_TEXT. */
-#define OPTION_STATS_ROWS(text, file)                                                                                              \
-  {.name = "stats",                                                                                                                \
-   OPTION_WORD,                                                                                                                    \
-   text,                                                                                                                           \
-   "text|json|prometheus",                                                                                                         \
-   "print the counters of passes and of the device's target",                                                                      \
-   .alone = "text"},                                                                                                               \
-  {                                                                                                                                \
-    .name = "stats-file", OPTION_TEXT, file, "FILE", "write the statistics to FILE; - is standard output. Default: standard error" \
+#define OPTION_STATS_ROWS(text, file)                                                                    \
+  {.name = "stats",                                                                                      \
+   OPTION_WORD,                                                                                          \
+   text,                                                                                                 \
+   "text|json|prometheus",                                                                               \
+   "print the counters of passes and of the device's target",                                            \
+   .alone = "text",                                                                                      \
+   .flags = OPTION_ASIDE},                                                                               \
+  {                                                                                                      \
+    .name = "stats-file", OPTION_TEXT, file, "FILE",                                                     \
+    "write the statistics to FILE; - is standard output. Default: standard error", .flags = OPTION_ASIDE \
+  }
+
+enum { OPTION_LEASE = 30, OPTION_REDIS_WAIT = 60 }; /* the defaults of -queue-lease and -redis-wait, in seconds */
+
+/* Rows for the connection to a Redis server.  `password` is the field of an OPTION_TEXT, `wait` of an OPTION_NUMBER. */
+#define OPTION_REDIS_ROWS(password, wait)                                                                               \
+  {.name = "redis-password",                                                                                            \
+   OPTION_TEXT,                                                                                                         \
+   password,                                                                                                            \
+   "FILE",                                                                                                              \
+   "read the password for the Redis server from FILE",                                                                  \
+   .flags = OPTION_ASIDE | OPTION_POSIX},                                                                               \
+  {                                                                                                                     \
+    .name = "redis-wait", OPTION_NUMBER, wait, "SECONDS",                                                               \
+    "how long to wait for a Redis server that does not answer any more. Default: 60", .least = 1, .most = OPTION_BOUND, \
+    .flags = OPTION_ASIDE | OPTION_POSIX                                                                                \
   }
 
 #endif

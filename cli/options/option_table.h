@@ -32,7 +32,7 @@ enum {
   OPTION_EMPTY = 4,      /* the value may be empty */
   OPTION_KEPT = 8,       /* part of a reproducer */
   OPTION_KEPT_FILE = 16, /* part of a reproducer, and a path */
-  OPTION_ASIDE = 32,     /* does not change the bytes of an output */
+  OPTION_ASIDE = 32,     /* does not change the bytes of an output, or names files whose contents are hashed */
   OPTION_POSIX = 64,     /* not supported on Windows, and not in -help there */
   OPTION_SAFE = 128      /* allowed in an untrusted file: does not read, write, load or run anything that its value names */
 };

@@ -12,6 +12,7 @@ import sys
 
 DOCUMENTS = {"vyre-passmgr": ("%passmgr", "docs/passmgr.md"), "vyre-run": ("%run", "docs/vyre-run.md"), "vyre-fuzz": ("%fuzz", None),
              "vyre-kernelc": ("%kernelc", None), "vyre-prove": ("%prove", None), "vyre-mega": ("%mega ", None), "vyre-megac": ("%megac ", None), "vyre-wrap": ("%wrap ", None),
+             "vyre-queue": ("%queue ", "docs/scale-out.md"),
              "vyre-new-pass": ("%new-pass", "docs/writing-passes.md")}
 
 

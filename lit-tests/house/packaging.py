@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks files that only other systems execute: the workflows of GitHub, the port of vcpkg and the recipe of Conan.  They parse, name scripts that
-exist, and have the version of CMakeLists.txt, as the packages of other languages do.
+"""Checks files that only other systems execute: the workflows of GitHub, the port of vcpkg, the recipe of Conan, and examples/scale-out.  They parse,
+name scripts that exist, and have the version of CMakeLists.txt, as the packages of other languages do.
 
-usage: packaging.py SOURCE CMAKE YAMLLINT
+usage: packaging.py SOURCE CMAKE YAMLLINT SHELLCHECK
 """
 import json
 import os
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE, CMAKE, YAMLLINT = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+SOURCE, CMAKE, YAMLLINT, SHELLCHECK = pathlib.Path(sys.argv[1]), *sys.argv[2:5]
 VERSIONS = {"bindings/python/pyproject.toml": r'^version = "(.*)"$', "bindings/python/vyre/__init__.py": r'^__version__ = "(.*)"$',
             "bindings/rust/vyre/Cargo.toml": r'^version = "(.*)"$', "bindings/rust/vyre-sys/Cargo.toml": r'^version = "(.*)"$',
             "bindings/rust/vyre-plugin/Cargo.toml": r'^version = "(.*)"$', "packaging/vcpkg/vyre/vcpkg.json": r'"version": "(.*)"',
@@ -61,8 +61,29 @@ def check_recipes():
             yield f"portfile.cmake: {done.stderr}"
 
 
+def check_scale_out():
+    folder = SOURCE / "examples/scale-out"
+    done = subprocess.run([YAMLLINT, "-d", RULES, folder / "kubernetes.yaml"], capture_output=True, text=True)
+    if done.returncode or done.stdout:
+        yield done.stdout + done.stderr
+    done = subprocess.run([SHELLCHECK, *folder.glob("*.sh"), folder / "slurm.sbatch"], capture_output=True, text=True)
+    if done.returncode:
+        yield done.stdout + done.stderr
+    text = (folder / "Dockerfile").read_text().replace("\\\n", " ")
+    for line in filter(None, (line.strip() for line in text.split("\n"))):
+        word, _, rest = line.partition(" ")
+        if word == "RUN" and subprocess.run(["bash", "-n", "-c", rest]).returncode:
+            yield f"Dockerfile: the shell cannot parse: {rest}"
+        elif not line.startswith("#") and word not in ("FROM", "WORKDIR", "COPY", "RUN", "USER", "ENTRYPOINT"):
+            yield f"Dockerfile: unknown instruction: {line}"
+    known = set(re.findall(r'name = "([\w-]+)"', "".join((SOURCE / path).read_text() for path in ("cli/tool_options.c", "cli/options/option_rows.h"))))
+    named = {line.strip()[2:].split("=")[0].strip("-") for line in (folder / "kubernetes.yaml").read_text().split("\n") if line.strip().startswith("- -")}
+    if not named or not named <= known:
+        yield f"kubernetes.yaml: these are not options of vyre-passmgr: {sorted(named - known)}"
+
+
 def main():
-    errors = [*check_versions(), *check_workflows(), *check_recipes()]
+    errors = [*check_versions(), *check_workflows(), *check_recipes(), *check_scale_out()]
     print("\n".join([*errors, f"{len(VERSIONS)} versions, {len(errors)} errors"]))
     return 1 if errors else 0
 

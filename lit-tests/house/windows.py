@@ -236,9 +236,11 @@ def check_errors(t):
     t.expect(["crlf.vir", "-passes=none"], 2, "unknown pass 'none'")
     t.expect(["crlf.vir", "-target=vulkan"], 2, r"unknown target 'vulkan'\nFix: -target is one of cpu, auto")
     t.expect([str(SOURCE / "examples/plugins/scale.vir"), "-emit=glsl", "-o", "none.glsl"], 2, r"not written on Windows\nFix: write SPIR-V")
+    t.expect(["crlf.vir", "-output-cache=redis://h/n"], 2, r"needs a Redis client, which this build of vyre does not have\nFix: leave it out")
     t.expect([str(SOURCE / "examples/shaders/saxpy.comp")], 2, r"not read on Windows\nFix: compile it to SPIR-V")
     absent = {"-isolate": [], "-watch": [], "-bisect=x": [], "-pass-timeout=1": [], "-reproducer=r": [], "-reduce=r": [], "-run-reproducer=r": [], "-trust-reproducer": [],
-              "-html-glsl": [], "-spec-file=f": [], "-variants=f": [], "-spirv-tools=--ccp": [], "-spirv-tools-after=--ccp": [], "-spirv-tools-copied=--ccp": []}
+              "-html-glsl": [], "-spec-file=f": [], "-variants=f": [], "-spirv-tools=--ccp": [], "-spirv-tools-after=--ccp": [], "-spirv-tools-copied=--ccp": [], "-isolate-seconds=1": [], "-isolate-memory=64": [], "-queue=redis://h/n": [], "-queue-stay": [],
+              "-queue-lease=1": [], "-queue-plugin=0": [], "-redis-password=f": [], "-redis-wait=1": []}
     shown = t.windows("-help").stdout.decode()
     listed = set(re.findall(r"^  -([\w-]+)", shown, re.M))
     native = set(re.findall(r"^  -([\w-]+)", t.native("-help").stdout.decode(), re.M))

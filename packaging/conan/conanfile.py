@@ -32,6 +32,7 @@ class Vyre(ConanFile):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["VYRE_TESTS"] = False
+        toolchain.cache_variables["VYRE_REDIS"] = False
         toolchain.generate()
 
     def build(self):
