@@ -146,7 +146,8 @@ make_module(const vyre_mega *mega, vyre_module **out)
   const vyre_mega_form form = {.workgroup = mega->workgroup,
                                .is_together = can && !mega->options.is_alone,
                                .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
-                               .meets = needs_start_barrier(mega)};
+                               .meets = needs_start_barrier(mega),
+                               .iterations = mega->info.max_iterations / 2};
   vyre_bytes text = {0};
   vyre_module *module = NULL;
   vyre_status status = vyre_mega_source(&mega->options.program, &form, &text);
@@ -181,7 +182,7 @@ choose_form(vyre_mega *mega)
   const uint32_t forms = mega->info.forms;
   mega->native = mega->options.native;
   if (!mega->native.run && !is_users(&mega->options.program) && mega->options.workgroup <= 1)
-    mega->native = mega_natives[mega->options.program.build];
+    mega->native = (mega->options.program.has_programs ? mega_program_natives : mega_natives)[mega->options.program.build];
   if (forms >> VYRE_KERNEL_SPIRV & 1)
     mega->form = VYRE_KERNEL_SPIRV;
   else if (forms >> VYRE_KERNEL_PTX & 1)
@@ -226,7 +227,7 @@ mega_compile(vyre_mega *mega)
 {
   if (mega->kernel.id)
     return VYRE_OK;
-  const uint32_t count = MEGA_BUFFERS + mega->options.program.has_data;
+  const uint32_t count = MEGA_BUFFERS + mega_has_data(mega);
   vyre_kernel_slot slots[MEGA_MOST_BUFFERS];
   for (uint32_t i = 0; i < count; i++)
     slots[i] = (vyre_kernel_slot){.binding = i, .kind = VYRE_SLOT_STORAGE};

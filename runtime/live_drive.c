@@ -45,6 +45,7 @@ launch(vyre_mega_live *live)
 /* ---- a ring in the device's memory --------------------------------------------------------------------------------------- */
 
 typedef struct slice {
+  live_transfers memory;
   vyre_upload *uploads;
   vyre_read *reads;
   uint32_t *words; /* control words to upload */
@@ -136,6 +137,12 @@ run_slice(vyre_mega_live *live, slice *s)
     s->upload_count += live_io_list_uploads(live, s->uploads + s->upload_count);
     s->reads[s->read_count++] = (vyre_read){{live->row.buffers[3].buffer, 0, sizeof live->io_down}, live->io_down};
   }
+  if (s->memory.count)
+    memcpy(s->uploads + s->upload_count, s->memory.uploads, s->memory.count * sizeof *s->uploads);
+  s->upload_count += s->memory.count;
+  if (s->memory.size)
+    s->reads[s->read_count++] =
+        (vyre_read){{live->row.buffers[MEGA_BUFFERS].buffer, 0, s->memory.size}, live->memory.down};
   const vyre_sequence sequence = {.uploads = s->uploads,
                                   .upload_count = s->upload_count,
                                   .steps = steps,
@@ -143,6 +150,8 @@ run_slice(vyre_mega_live *live, slice *s)
                                   .reads = s->reads,
                                   .read_count = s->read_count};
   VYRE_TRY(live_submit(live, &sequence));
+  if (s->memory.size)
+    live_memory_merge(live, &s->memory); /* before the ends of items, after which the host reads their results */
   merge_control(live);
   merge_slots(live);
   return live->pump ? live_io_update(live) : VYRE_OK;
@@ -151,10 +160,16 @@ run_slice(vyre_mega_live *live, slice *s)
 static vyre_status
 mirror(vyre_mega_live *live)
 {
-  slice s = {.uploads = calloc(live->slots + live->sizes[0] / 4 + LIVE_IO_UPLOADS, sizeof *s.uploads),
-             .reads = calloc((size_t)live->slots + 2, sizeof *s.reads),
-             .words = malloc(live->sizes[0])};
+  slice s = {0};
+  if (live->memory.image)
+    VYRE_TRY(live_memory_list(live, &s.memory));
+  s.uploads = calloc(live->slots + live->sizes[0] / 4 + LIVE_IO_UPLOADS + s.memory.count, sizeof *s.uploads);
+  s.reads = calloc((size_t)live->slots + 3, sizeof *s.reads);
+  s.words = malloc(live->sizes[0]);
   vyre_status status = s.uploads && s.reads && s.words ? run_slice(live, &s) : VYRE_OUT_OF_MEMORY("for a slice");
+  if (status && live->memory.image)
+    live_memory_forget(live);
+  free(s.memory.uploads);
   free(s.uploads);
   free(s.reads);
   free(s.words);
@@ -200,18 +215,25 @@ sleep_for(vyre_mega_live *live, uint32_t seen)
   pthread_mutex_unlock(&live->lock);
 }
 
+/* Counts items that ended and interpreted parts of programs. */
+static uint32_t
+count_work(const vyre_mega_live *live)
+{
+  return live_count_ended(live) + live_word(live->images[0], VYRE_MEGA_PROGRESS);
+}
+
 static vyre_status
 drive(vyre_mega_live *live)
 {
   while (!is_over(live)) {
-    const uint32_t bell = live_word(live->images[0], VYRE_MEGA_DOORBELL), before = live_count_ended(live);
+    const uint32_t bell = live_word(live->images[0], VYRE_MEGA_DOORBELL), before = count_work(live);
     vyre_status status = live->way == VYRE_MEGA_MIRRORED ? mirror(live) : launch(live);
     if (status) {
       VYRE_TRY(live_recover(live, status));
       continue;
     }
     live->has_recovered = false;
-    if (live->way != VYRE_MEGA_MAPPED && live_count_ended(live) == before)
+    if (live->way != VYRE_MEGA_MAPPED && count_work(live) == before)
       sleep_for(live, bell);
   }
   return VYRE_OK;

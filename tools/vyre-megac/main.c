@@ -18,7 +18,7 @@ typedef struct options {
   const char *build, *fused, *emit, *name, *output, *help;
   name_list inputs;
   option_texts responses;
-  bool has_data;
+  bool has_data, has_programs;
   mega_handlers handlers;
 } options;
 
@@ -45,6 +45,7 @@ static const option_row rows[] = {
      .parse = add_handler},
     {.name = "fused", OPTION_TEXT, AT(fused), "FUNCTION", "call FUNCTION for all items, regardless of their op code"},
     {.name = "data", OPTION_FLAG, AT(has_data), NULL, "add a fifth buffer, and pass it to handlers"},
+    {.name = "programs", OPTION_FLAG, AT(has_programs), NULL, "interpret registered programs"},
     {.name = "Output", OPTION_SECTION},
     {.name = "emit", OPTION_WORD, AT(emit), "c|vir", "the output format. Default: c, for a CPU"},
     {.name = "name", OPTION_TEXT, AT(name), "NAME", "the name of the C function. Default: mega"},
@@ -100,7 +101,8 @@ run(const options *o)
                                .handlers = o->handlers.all,
                                .handler_count = o->handlers.count,
                                .fused = o->fused,
-                               .has_data = o->has_data};
+                               .has_data = o->has_data,
+                               .has_programs = o->has_programs};
   vyre_bytes source = {0}, text = {0}, out = {0};
   vyre_module *module = NULL;
   if (o->inputs.count > 1)

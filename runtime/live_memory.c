@@ -1,0 +1,94 @@
+/* The memory of a live kernel's fifth buffer, if the live kernel owns it.
+ *
+ * The host writes the image, and marks the blocks that it wrote.  If the device has its own memory (MIRRORED), a slice uploads these
+ * blocks and reads all of the used memory back.  So the image always has the state of the last successful slice, from which the
+ * device's memory can be made again.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 256 };
+
+static size_t
+blocks_of(const live_memory *m)
+{
+  return m->used / BLOCK;
+}
+
+vyre_status
+live_memory_start(vyre_mega_live *live)
+{
+  live_memory *m = &live->memory;
+  if (!m->image || live->way != VYRE_MEGA_MIRRORED)
+    return VYRE_OK;
+  m->dirty = calloc(m->size / BLOCK, sizeof *m->dirty);
+  m->down = malloc(m->size);
+  return m->dirty && m->down ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a live megakernel");
+}
+
+void
+live_memory_free(vyre_mega_live *live)
+{
+  free(live->memory.dirty);
+  free(live->memory.down);
+}
+
+void
+live_memory_touch(vyre_mega_live *live, uint64_t at, uint64_t size)
+{
+  live_memory *m = &live->memory;
+  pthread_mutex_lock(&live->lock);
+  for (uint64_t block = at / BLOCK; m->dirty && size && block <= (at + size - 1) / BLOCK; block++)
+    m->dirty[block] = true;
+  const size_t end = (size_t)((at + size + BLOCK - 1) / BLOCK * BLOCK);
+  m->used = m->used > end ? m->used : end;
+  pthread_mutex_unlock(&live->lock);
+}
+
+vyre_status
+live_memory_list(vyre_mega_live *live, live_transfers *out)
+{
+  live_memory *m = &live->memory;
+  *out = (live_transfers){0};
+  pthread_mutex_lock(&live->lock);
+  const size_t blocks = blocks_of(m);
+  vyre_upload *uploads = calloc(blocks / 2 + 1, sizeof *uploads);
+  for (size_t block = 0; uploads && block < blocks; block++) {
+    if (!m->dirty[block])
+      continue;
+    const size_t first = block;
+    while (block < blocks && m->dirty[block])
+      m->dirty[block++] = false;
+    const vyre_range range = {live->row.buffers[MEGA_BUFFERS].buffer, first * BLOCK, (block - first) * BLOCK};
+    memcpy(m->down + range.offset, m->image + range.offset, range.size); /* the host may change the image meanwhile */
+    uploads[out->count++] = (vyre_upload){range, m->down + range.offset};
+  }
+  out->size = blocks * BLOCK;
+  pthread_mutex_unlock(&live->lock);
+  out->uploads = uploads;
+  return uploads ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a slice");
+}
+
+void
+live_memory_merge(vyre_mega_live *live, const live_transfers *done)
+{
+  live_memory *m = &live->memory;
+  pthread_mutex_lock(&live->lock);
+  for (size_t block = 0; block < done->size / BLOCK; block++)
+    if (!m->dirty[block])
+      memcpy(m->image + block * BLOCK, m->down + block * BLOCK, BLOCK);
+  pthread_mutex_unlock(&live->lock);
+}
+
+void
+live_memory_forget(vyre_mega_live *live)
+{
+  live_memory *m = &live->memory;
+  pthread_mutex_lock(&live->lock);
+  for (size_t block = 0; m->dirty && block < blocks_of(m); block++)
+    m->dirty[block] = true;
+  pthread_mutex_unlock(&live->lock);
+}
