@@ -109,6 +109,20 @@ touch(lowerer *l, operand o)
   }
 }
 
+/* Return whether J or K is an operand. */
+static bool
+reads_j(const instruction *i)
+{
+  const uint32_t op = i->op & PROGRAM_OP_MASK;
+  return op >= PROGRAM_NATIVE || (op == PROGRAM_ATOMIC && (i->op & PROGRAM_CHOOSES) != 0);
+}
+
+static bool
+reads_k(const instruction *i)
+{
+  return (i->op & PROGRAM_OP_MASK) == PROGRAM_EVAL && i->i == VYRE_OP_bfi;
+}
+
 void
 lower_append(lowerer *l, instruction how)
 {
@@ -122,8 +136,10 @@ lower_append(lowerer *l, instruction how)
     touch(l, how.x);
     touch(l, how.y);
     touch(l, how.z);
-    if ((how.op & PROGRAM_OP_MASK) >= PROGRAM_NATIVE)
+    if (reads_j(&how))
       touch(l, how.j);
+    if (reads_k(&how))
+      touch(l, how.k);
   }
   if ((how.op & PROGRAM_HAS_RESULT) != 0)
     touch(l, how.to);
@@ -357,9 +373,9 @@ write_instruction(const lowerer *l, uint32_t number, uint32_t *out)
   out[PROGRAM_I] = has_target && at->i != PROGRAM_NEVER ? place_of(l, at->i) : at->i;
   /* Without another place, execution continues at the next instruction. */
   out[PROGRAM_J] = has_target              ? at->j == UINT32_MAX ? number + 1 : place_of(l, at->j)
-                   : op >= PROGRAM_NATIVE ? slot_of(l, at->j)
-                                          : at->j;
-  out[PROGRAM_K] = at->k;
+                   : reads_j(at) ? slot_of(l, at->j)
+                                 : at->j;
+  out[PROGRAM_K] = reads_k(at) ? slot_of(l, at->k) : at->k;
 }
 
 static vyre_status

@@ -15,6 +15,7 @@
 
 #include "codegen/common/common.h"
 #include "table.h"
+#include "vyre/dot.h"
 
 /* An operand while a table is made: a register, not yet allocated, or a word of the pool. */
 typedef uint32_t operand;

@@ -238,7 +238,7 @@ find_source(lowerer *l, const group *g)
   case VYRE_OP_subgroup_shuffle_xor:
     return lower_u32(l, VYRE_OP_xor, own, by);
   case VYRE_OP_subgroup_shuffle_up:
-    return lower_u32(l, VYRE_OP_sub, own, by);
+    return lower_select(l, lower_u32(l, VYRE_OP_ult, own, by), lower_word(l, UINT32_MAX), lower_u32(l, VYRE_OP_sub, own, by), false);
   case VYRE_OP_subgroup_shuffle_down: {
     const operand sum = add(l, own, by); /* a sum that wraps is no lane */
     return lower_select(l, lower_u32(l, VYRE_OP_ult, sum, own), lower_word(l, UINT32_MAX), sum, false);

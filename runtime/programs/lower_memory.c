@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { ZEROED = 64, MOST_BYTES = 1 << 24 };
+enum { ZEROED = 64, MOST_BYTES = 1 << 24, MOST_BOUND = 64 };
 
 /* ---- buffers -------------------------------------------------------------------------------------------------------------- */
 
@@ -22,9 +22,9 @@ space_of(const lowerer *l, uint32_t buffer)
 
 /* Appends a descriptor to the pool and returns its first word. */
 static uint32_t
-describe(lowerer *l, uint32_t space, uint32_t base, uint32_t bytes)
+describe(lowerer *l, uint32_t space, uint32_t base, uint32_t bytes, uint32_t count)
 {
-  const uint32_t words[PROGRAM_BUFFER_WORDS] = {space, base, bytes, 0}, at = l->pool.count;
+  const uint32_t words[PROGRAM_BUFFER_WORDS] = {space, base, bytes, count}, at = l->pool.count;
   for (uint32_t i = 0; i < PROGRAM_BUFFER_WORDS; i++)
     lower_push(l, &l->pool, &words[i], sizeof *words);
   return at;
@@ -72,7 +72,7 @@ plan_own(lowerer *l, uint32_t buffer, uint32_t *overlaid)
   }
   if (space == VYRE_SPACE_CONSTANT) {
     at = write_image(l, buffer, words);
-    l->spot[buffer - l->program] = 1 + describe(l, PROGRAM_CONSTANT_SPACE, at, (uint32_t)bytes);
+    l->spot[buffer - l->program] = 1 + describe(l, PROGRAM_CONSTANT_SPACE, at, (uint32_t)bytes, 0);
     return;
   }
   const bool is_overlaid = code_is_overlaid(&l->w, buffer), is_first = !is_overlaid || *overlaid == UINT32_MAX;
@@ -80,26 +80,34 @@ plan_own(lowerer *l, uint32_t buffer, uint32_t *overlaid)
     *overlaid = at;
   *from += is_first ? words : 0;
   l->spot[buffer - l->program] = 1 + describe(l, space == VYRE_SPACE_PRIVATE ? PROGRAM_PRIVATE_SPACE : PROGRAM_SHARED_SPACE,
-                                              is_overlaid ? *overlaid : at, (uint32_t)bytes);
+                                              is_overlaid ? *overlaid : at, (uint32_t)bytes, 0);
+}
+
+/* Describes a buffer that an item binds, which is one descriptor or an array of them. */
+static bool
+plan_bound(lowerer *l, uint32_t buffer)
+{
+  const uint32_t slot = code_slot_of(&l->w, buffer), first = code_first_descriptor(&l->w, slot);
+  if (code_is_table(&l->w, buffer))
+    return lower_fail(l, buffer, "an array of buffers of open length is not interpreted on devices\nFix: give it a length");
+  const uint32_t count = code_first_descriptor(&l->w, slot + 1) - first;
+  l->buffers = first + count > l->buffers ? first + count : l->buffers;
+  if (l->buffers > MOST_BOUND)
+    return lower_fail(l, buffer, "the program has more than %d buffers\nFix: compile it", MOST_BOUND);
+  l->spot[buffer - l->program] = 1 + describe(l, PROGRAM_BOUND_SPACE, first, 0, count);
+  return true;
 }
 
 bool
 lower_plan_memory(lowerer *l)
 {
   uint32_t overlaid = UINT32_MAX;
-  while (code_buffer_row(l->w.module, l->program, true, l->buffers))
-    l->buffers++;
-  if (l->buffers > 64)
-    return lower_fail(l, l->program, "the program has %u buffers, and an interpreted one has at most 64\nFix: compile it", l->buffers);
   for (uint32_t row = l->v->first[l->program]; row && !l->w.status; row = l->v->next[row]) {
-    if (code_op(l->v, row) != VYRE_OP_buffer || l->w.uses[row - l->program] == 0)
-      continue;
-    if (!code_is_outside(&l->w, row))
+    const bool is_buffer = code_op(l->v, row) == VYRE_OP_buffer;
+    if (is_buffer && code_is_outside(&l->w, row))
+      plan_bound(l, row);
+    else if (is_buffer && l->w.uses[row - l->program] != 0)
       plan_own(l, row, &overlaid);
-    else if (vyre_buffer_descriptor_steps(l->w.module, row))
-      return lower_fail(l, row, "an array of buffers is not interpreted on devices\nFix: compile the program");
-    else
-      l->spot[row - l->program] = 1 + describe(l, PROGRAM_BOUND_SPACE, code_slot_of(&l->w, row), 0);
   }
   return !l->w.status;
 }
@@ -110,23 +118,41 @@ typedef struct access {
   uint32_t buffer; /* the word of the descriptor */
   operand address;
   uint32_t flags;
+  bool chooses; /* the element of an array of buffers */
+  operand choice;
 } access;
+
+/* Adds the element of an array of buffers to an instruction. */
+static instruction
+chosen(lowerer *l, const access *a, instruction how)
+{
+  how.z = a->chooses ? a->choice : lower_word(l, 0);
+  how.op |= a->chooses ? PROGRAM_CHOOSES : 0;
+  return how;
+}
+
+static operand
+emit_chosen(lowerer *l, const access *a, uint32_t op, bool is_wide, instruction how)
+{
+  how = chosen(l, a, how);
+  return lower_emit(l, op | how.op, is_wide, how);
+}
 
 static operand
 load_scalar(lowerer *l, const access *a, uint64_t offset, vyre_kind kind)
 {
   const operand zero = lower_word(l, 0);
-  const operand bits = lower_emit(l, PROGRAM_LOAD, lower_is_wide(kind),
-                                  (instruction){.x = a->address, .y = zero, .z = zero, .i = a->buffer, .j = (uint32_t)offset,
-                                                .k = vyre_kind_bytes(kind) | a->flags});
+  const operand bits = emit_chosen(l, a, PROGRAM_LOAD, lower_is_wide(kind),
+                                   (instruction){.x = a->address, .y = zero, .i = a->buffer, .j = (uint32_t)offset,
+                                                 .k = vyre_kind_bytes(kind) | a->flags});
   return kind == VYRE_BOOL ? lower_u32(l, VYRE_OP_ne, bits, zero) : bits;
 }
 
 static void
 store_scalar(lowerer *l, const access *a, uint64_t offset, vyre_kind kind, operand value)
 {
-  lower_append(l, (instruction){.op = PROGRAM_STORE, .x = a->address, .y = value, .z = lower_word(l, 0), .i = a->buffer,
-                                .j = (uint32_t)offset, .k = vyre_kind_bytes(kind)});
+  lower_append(l, chosen(l, a, (instruction){.op = PROGRAM_STORE, .x = a->address, .y = value, .i = a->buffer,
+                                             .j = (uint32_t)offset, .k = vyre_kind_bytes(kind)}));
 }
 
 /* Emits loads or stores that fill memory at the start of a workgroup. */
@@ -149,11 +175,11 @@ lower_start_memory(lowerer *l)
         !code_has_image(&l->w, row))
       continue;
     const uint32_t bytes = (uint32_t)code_buffer_size(&l->w, row);
-    const uint32_t image = describe(l, PROGRAM_CONSTANT_SPACE, write_image(l, row, (uint32_t)(round_up(bytes, 8) / 4)), bytes);
+    const uint32_t image = describe(l, PROGRAM_CONSTANT_SPACE, write_image(l, row, (uint32_t)(round_up(bytes, 8) / 4)), bytes, 0);
     counted loop;
     lower_begin_loop(l, lower_word(l, (bytes + 3) / 4), &loop);
     const operand at = lower_u32(l, VYRE_OP_mul, loop.index, lower_word(l, 4));
-    const access from = {image, at, 0}, to = {l->spot[row - l->program] - 1, at, 0};
+    const access from = {.buffer = image, .address = at}, to = {.buffer = l->spot[row - l->program] - 1, .address = at};
     store_scalar(l, &to, 0, VYRE_U32, load_scalar(l, &from, 0, VYRE_U32));
     lower_end_loop(l, &loop);
   }
@@ -168,11 +194,22 @@ step(lowerer *l, operand address, operand index, uint64_t stride, operand bound)
 }
 
 static operand
-length_of(lowerer *l, uint32_t buffer, uint64_t head, uint64_t stride)
+length_of(lowerer *l, const access *a, uint64_t head, uint64_t stride)
 {
   const operand zero = lower_word(l, 0);
-  return lower_emit(l, PROGRAM_LENGTH, false,
-                    (instruction){.x = zero, .y = zero, .z = zero, .i = buffer, .j = (uint32_t)stride, .k = (uint32_t)head});
+  return emit_chosen(l, a, PROGRAM_LENGTH, false,
+                     (instruction){.x = zero, .y = zero, .i = a->buffer, .j = (uint32_t)stride, .k = (uint32_t)head});
+}
+
+/* Emits the element of an array of buffers, or NOWHERE. */
+static void
+choose(lowerer *l, const code_place *p, access *out)
+{
+  out->chooses = p->chosen;
+  out->choice = lower_word(l, p->never ? PROGRAM_NOWHERE : (uint32_t)p->choice);
+  for (uint32_t i = 0; i < p->pick_count && !p->never; i++)
+    out->choice = step(l, out->choice, lower_lane(l, p->picks[i].index, 0), p->picks[i].stride,
+                       lower_word(l, (uint32_t)p->picks[i].bound));
 }
 
 /* Emits the address of a path.  Returns false if it cannot be resolved. */
@@ -182,12 +219,14 @@ resolve(lowerer *l, uint32_t path, code_place *p, access *out)
   if (!code_place_of(&l->w, path, p))
     return false;
   *out = (access){.buffer = l->spot[p->buffer - l->program] - 1, .address = lower_word(l, PROGRAM_NOWHERE)};
-  if (p->chosen || p->choices)
-    return lower_fail(l, path, "an array of buffers is not interpreted on devices\nFix: compile the program");
+  if (p->choices)
+    return lower_fail(l, path, "an access to an array of buffers as a whole\nFix: access one of its buffers");
+  if (p->chosen)
+    choose(l, p, out);
   if (p->never || p->fixed >= UINT32_MAX)
     return true;
   out->flags = (p->access & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) != 0 ? PROGRAM_COHERENT : 0;
-  operand length = p->open ? length_of(l, out->buffer, p->head, p->open_stride) : 0;
+  const operand length = p->open ? length_of(l, out, p->head, p->open_stride) : 0;
   out->address = lower_word(l, (uint32_t)(p->open_literal ? p->fixed - p->open_index * p->open_stride : p->fixed));
   if (p->open_literal)
     out->address = step(l, out->address, lower_word(l, (uint32_t)p->open_index), p->open_stride, length);
@@ -203,9 +242,8 @@ resolve(lowerer *l, uint32_t path, code_place *p, access *out)
 static operand
 bound(lowerer *l, const access *a, uint64_t extent)
 {
-  const operand zero = lower_word(l, 0);
-  return lower_emit(l, PROGRAM_BOUND, false,
-                    (instruction){.x = a->address, .y = zero, .z = zero, .i = a->buffer, .j = (uint32_t)extent});
+  return emit_chosen(l, a, PROGRAM_BOUND, false,
+                     (instruction){.x = a->address, .y = lower_word(l, 0), .i = a->buffer, .j = (uint32_t)extent});
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------------------------------- */
@@ -266,7 +304,10 @@ lower_length(lowerer *l, uint32_t row)
   if (!code_place_of(&l->w, l->v->a[row], &p) || !code_check_length(&l->w, row, &p))
     return;
   const vyre_type_info info = vyre_type_get(l->w.module, p.type);
-  const operand r = p.never ? lower_word(l, 0) : length_of(l, l->spot[p.buffer - l->program] - 1, p.fixed, info.stride);
+  access a = {.buffer = l->spot[p.buffer - l->program] - 1};
+  if (p.chosen)
+    choose(l, &p, &a);
+  const operand r = p.never ? lower_word(l, 0) : length_of(l, &a, p.fixed, info.stride);
   lower_define(l, row, &r, 1);
 }
 
@@ -285,11 +326,12 @@ lower_atomic(lowerer *l, uint32_t row)
     return;
   }
   const operand unused = lower_word(l, 0);
-  const operand r = lower_emit(l, PROGRAM_ATOMIC, false,
+  const operand r = lower_emit(l, PROGRAM_ATOMIC | (a.chooses ? PROGRAM_CHOOSES : 0), false,
                                (instruction){.x = a.address,
                                              .y = l->v->b[row] ? lower_lane(l, l->v->b[row], 0) : unused,
                                              .z = l->v->c[row] ? lower_lane(l, l->v->c[row], 0) : unused,
                                              .i = a.buffer,
+                                             .j = a.chooses ? a.choice : 0,
                                              .k = op});
   lower_define(l, row, &r, 1);
 }
@@ -308,7 +350,9 @@ static void
 copy_scalar(code_copy *c, vyre_kind kind, uint32_t lane)
 {
   copier *me = (copier *)c;
-  const access to = {me->to.buffer, me->to_at[c->depth], 0}, from = {me->from.buffer, me->from_at[c->depth], me->from.flags};
+  access to = me->to, from = me->from;
+  to.address = me->to_at[c->depth];
+  from.address = me->from_at[c->depth];
   const operand value = load_scalar(me->l, &from, c->from.fixed + (uint64_t)lane * c->from.lane_stride, kind);
   store_scalar(me->l, &to, c->to.fixed + (uint64_t)lane * c->to.lane_stride, kind, value);
 }

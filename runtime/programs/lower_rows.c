@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lower.h"
 
-#include <string.h>
-
 static const char *
 name_of(vyre_kind kind)
 {
@@ -251,27 +249,88 @@ static void
 lower_bitfield_insert(lowerer *l, uint32_t row)
 {
   const uint32_t field = l->v->c[row];
+  const vyre_kind kind = kind_of(l, row);
+  const operand offset = lower_part(l, field, 0, 0), count = lower_part(l, field, 1, 0);
   operand r[4];
   for (uint32_t k = 0; k < lanes_of(l, row); k++) {
-    const operand in[4] = {lane_of(l, l->v->a[row], k), lane_of(l, l->v->b[row], k), lower_part(l, field, 0, 0),
-                           lower_part(l, field, 1, 0)};
-    r[k] = native_of(l, row, kind_of(l, row), kind_of(l, row), 0, in);
+    const operand in[4] = {lane_of(l, l->v->a[row], k), lane_of(l, l->v->b[row], k), offset, count};
+    if (vyre_kind_bits(kind) == 32)
+      r[k] = native_of(l, row, kind, kind, 0, in);
+    else
+      r[k] = lower_emit(l, PROGRAM_EVAL, lower_is_wide(kind),
+                        (instruction){.x = in[0], .y = in[1], .z = offset, .i = VYRE_OP_bfi, .k = count,
+                                      .j = (uint32_t)kind | (uint32_t)kind << 8 | (lower_is_wide(kind) ? PROGRAM_WIDE_OPERANDS : 0)});
   }
   lower_define(l, row, r, lanes_of(l, row));
 }
 
 static void
-lower_parts(lowerer *l, uint32_t row)
+lower_split(lowerer *l, uint32_t row)
 {
-  const uint32_t a = l->v->a[row], op = code_op(l->v, row);
+  const uint32_t a = l->v->a[row];
+  const operand zero = lower_word(l, 0);
   operand r[8] = {0};
   for (uint32_t part = 0; part < 2; part++)
     for (uint32_t k = 0; k < lanes_of(l, a); k++) {
-      const operand in[4] = {lower_lane(l, a, k), l->v->b[row] || code_has_literal(l->v, row) ? right_of(l, row, k) : lower_word(l, 0),
-                             lower_word(l, 0), lower_word(l, 0)};
-      r[part * 4 + k] = native_of(l, row, kind_of(l, a), op == VYRE_OP_frexp && part ? VYRE_I32 : kind_of(l, a), part, in);
+      const operand in[4] = {lower_lane(l, a, k), zero, zero, zero};
+      const bool is_exponent = code_op(l->v, row) == VYRE_OP_frexp && part;
+      r[part * 4 + k] = native_of(l, row, kind_of(l, a), is_exponent ? VYRE_I32 : kind_of(l, a), part, in);
     }
   lower_define(l, row, r, 8);
+}
+
+/* Emits a sum and its carry, a difference and its borrow, or both halves of a product, as passes/cf/fold.vir does. */
+static void
+lower_pair(lowerer *l, uint32_t row)
+{
+  const uint32_t a = l->v->a[row], op = code_op(l->v, row);
+  const vyre_kind kind = kind_of(l, a);
+  const bool is_wide = lower_is_wide(kind);
+  operand r[8] = {0};
+  for (uint32_t k = 0; k < lanes_of(l, a); k++) {
+    const operand x = lower_lane(l, a, k), y = right_of(l, row, k);
+    if (op == VYRE_OP_umulx || op == VYRE_OP_smulx) {
+      r[k] = lower_op(l, row, VYRE_OP_mul, kind, kind, x, y, x);
+      r[4 + k] = lower_op(l, row, op == VYRE_OP_umulx ? VYRE_OP_umulhi : VYRE_OP_smulhi, kind, kind, x, y, x);
+      continue;
+    }
+    const bool adds = op == VYRE_OP_uaddc; /* the carry of x + y is 1 if x > greatest - y */
+    r[k] = lower_op(l, row, adds ? VYRE_OP_add : VYRE_OP_sub, kind, kind, x, y, x);
+    const operand bound = adds ? lower_op(l, row, VYRE_OP_not, kind, kind, y, y, y) : y;
+    const operand over = lower_op(l, row, adds ? VYRE_OP_ugt : VYRE_OP_ult, kind, VYRE_BOOL, x, bound, x);
+    r[4 + k] = lower_select(l, over, lower_constant(l, 1, is_wide), lower_constant(l, 0, is_wide), is_wide);
+  }
+  lower_define(l, row, r, 8);
+}
+
+/* Returns component k of an operand of a dot product, extended to 64 bits. */
+static operand
+component(lowerer *l, uint32_t row, const vyre_dot_shape *shape, bool is_signed, uint32_t k)
+{
+  const vyre_kind kind = vyre_kind_with_sign(shape->packed ? VYRE_I32 : kind_of(l, row), is_signed);
+  operand x = lower_lane(l, row, shape->packed ? 0 : k);
+  if (shape->packed)
+    x = lower_op(l, row, is_signed ? VYRE_OP_sbfe : VYRE_OP_ubfe, kind, kind, x, lower_word(l, 8 * k), lower_word(l, 8));
+  return kind == VYRE_U64 ? x : lower_op(l, row, VYRE_OP_convert, kind, VYRE_U64, x, x, x);
+}
+
+/* Emits the sum of products in 64 bits, whose low bits are exact, and adds the accumulator with saturation. */
+static void
+lower_dot(lowerer *l, uint32_t row)
+{
+  const uint32_t a = l->v->a[row], b = l->v->b[row], c = l->v->c[row];
+  const vyre_dot_shape shape = vyre_dot_shape_of(code_op(l->v, row), code_row_type(l->v, a));
+  const vyre_kind to = vyre_kind_with_sign(kind_of(l, row), shape.left_signed);
+  operand sum = lower_constant(l, 0, true);
+  for (uint32_t k = 0; k < shape.lanes; k++) {
+    const operand x = component(l, a, &shape, shape.left_signed, k), y = component(l, b, &shape, shape.right_signed, k);
+    sum = lower_op(l, row, VYRE_OP_add, VYRE_U64, VYRE_U64, sum, lower_op(l, row, VYRE_OP_mul, VYRE_U64, VYRE_U64, x, y, x), sum);
+  }
+  if (!lower_is_wide(to))
+    sum = lower_op(l, row, VYRE_OP_convert, VYRE_U64, to, sum, sum, sum);
+  if (c)
+    sum = lower_op(l, row, shape.left_signed ? VYRE_OP_saddsat : VYRE_OP_uaddsat, to, to, sum, lower_lane(l, c, 0), sum);
+  lower_define(l, row, &sum, 1);
 }
 
 static void
@@ -423,9 +482,9 @@ lower_value(lowerer *l, uint32_t row)
   case VYRE_OP_any: case VYRE_OP_all: lower_vote(l, row); return;
   case VYRE_OP_bitcast: lower_bitcast(l, row); return;
   case VYRE_OP_bfi: lower_bitfield_insert(l, row); return;
-  case VYRE_OP_frexp: case VYRE_OP_modf: case VYRE_OP_uaddc: case VYRE_OP_usubb: case VYRE_OP_umulx: case VYRE_OP_smulx:
-    lower_parts(l, row);
-    return;
+  case VYRE_OP_frexp: case VYRE_OP_modf: lower_split(l, row); return;
+  case VYRE_OP_uaddc: case VYRE_OP_usubb: case VYRE_OP_umulx: case VYRE_OP_smulx: lower_pair(l, row); return;
+  case VYRE_OP_sdot: case VYRE_OP_udot: case VYRE_OP_sudot: lower_dot(l, row); return;
   /* clang-format on */
   default:
     break;

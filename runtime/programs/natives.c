@@ -21,7 +21,7 @@ typedef enum shape {
   SHAPE_CONVERT, /* op x : T */
   SHAPE_BITFIELD,
   SHAPE_LDEXP,
-  SHAPE_PARTS,  /* a part of op x, y */
+  SHAPE_PARTS,  /* a part of op x */
   SHAPE_PACK,   /* op join x, y and so on */
   SHAPE_UNPACK, /* a lane of op x */
 } shape;
@@ -95,10 +95,6 @@ list(void)
   for (uint32_t part = 0; part < 2; part++) {
     add(VYRE_OP_frexp, VYRE_F32, part ? VYRE_I32 : VYRE_F32, part, SHAPE_PARTS);
     add(VYRE_OP_modf, VYRE_F32, VYRE_F32, part, SHAPE_PARTS);
-    add(VYRE_OP_uaddc, VYRE_U32, VYRE_U32, part, SHAPE_PARTS);
-    add(VYRE_OP_usubb, VYRE_U32, VYRE_U32, part, SHAPE_PARTS);
-    add(VYRE_OP_umulx, VYRE_U32, VYRE_U32, part, SHAPE_PARTS);
-    add(VYRE_OP_smulx, VYRE_I32, VYRE_I32, part, SHAPE_PARTS);
   }
   for (uint32_t op = VYRE_OP_packsnorm4x8; op <= VYRE_OP_packhalf2x16; op++)
     add(op, VYRE_F32, VYRE_U32, 0, SHAPE_PACK);
@@ -158,11 +154,10 @@ suffix_of(vyre_kind kind)
 static vyre_status
 put_row(vyre_bytes *out, uint32_t number)
 {
-  static const char *const names[] = {"x", "y", "z", "d"};
+  static const char *const names[] = {"x", "y", "z"};
   const program_native *n = &natives.of[number];
   const vyre_op_info *info = &vyre_op_infos[n->op];
   const char *suffix = suffix_of(n->from);
-  const uint32_t operands = natives.shapes[number] == SHAPE_PARTS && info->operands > 2 ? 2 : info->operands;
   switch (natives.shapes[number]) {
   case SHAPE_CONVERT:
     return vyre_bytes_printf(out, "convert(%%x%s : %s)", suffix, n->to == VYRE_I32 ? "i32" : n->to == VYRE_U32 ? "u32" : "f32");
@@ -182,7 +177,7 @@ put_row(vyre_bytes *out, uint32_t number)
     break;
   }
   VYRE_TRY(vyre_bytes_printf(out, "%s(", info->text));
-  for (uint32_t k = 0; k < operands; k++)
+  for (uint32_t k = 0; k < info->operands && k < 3; k++)
     VYRE_TRY(vyre_bytes_printf(out, "%s%%%s%s", k ? ", " : "", names[k], k && is_field(n->op) ? "" : suffix));
   VYRE_TRY(vyre_bytes_printf(out, ")"));
   return natives.shapes[number] == SHAPE_PARTS ? vyre_bytes_printf(out, ", %" PRIu32 ")", n->part) : VYRE_OK;

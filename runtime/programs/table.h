@@ -44,7 +44,7 @@ enum {
   PROGRAM_ENTRY_LANES,    /* invocations of a workgroup */
   PROGRAM_ENTRY_PRIVATES, /* words of private memory of a lane */
   PROGRAM_ENTRY_SHARED,   /* words of workgroup memory */
-  PROGRAM_ENTRY_BUFFERS,  /* number of buffers that an item binds */
+  PROGRAM_ENTRY_BUFFERS, /* number of buffers that an item binds */
   PROGRAM_ENTRY_SIZE = 16
 };
 
@@ -92,6 +92,7 @@ enum {
 };
 #define PROGRAM_HAS_RESULT 0x80000000u
 #define PROGRAM_IS_WIDE    0x40000000u /* the result has 64 bits */
+#define PROGRAM_CHOOSES    0x20000000u /* an access to an array of buffers: operand z, of an atomic J, is the element */
 #define PROGRAM_OP_MASK    0xffffu
 #define PROGRAM_IN_POOL    0x80000000u /* in an operand */
 #define PROGRAM_NEVER      0xfffffffeu /* in a lane's word: the lane has returned, or is not in the item */
@@ -122,7 +123,8 @@ enum {
   PROGRAM_BUILTIN,   /* PROGRAM_BUILTIN_ number I */
   PROGRAM_READ_LANE, /* the register x of the lane y of the workgroup */
   PROGRAM_IS_ACTIVE, /* whether the lane x of the workgroup is active */
-  PROGRAM_EVAL,      /* op I of ops.def on a kind (J), with a result of another kind (J >> 8); K has its class and comparison */
+  PROGRAM_EVAL,      /* op I of ops.def on a kind (J), with a result of another kind (J >> 8); K has its class and comparison, or
+                      * the last operand of a bfi */
   PROGRAM_NATIVE = 32
 };
 #define PROGRAM_COHERENT      256u     /* in K of a load */
@@ -137,7 +139,8 @@ enum {
   PROGRAM_BUFFER_SPACE,
   PROGRAM_BUFFER_BASE,  /* the number of the binding, or the first word in its space */
   PROGRAM_BUFFER_BYTES, /* except for bindings */
-  PROGRAM_BUFFER_WORDS = 4
+  PROGRAM_BUFFER_COUNT, /* of bindings: elements of an array of buffers */
+  PROGRAM_BUFFER_WORDS
 };
 enum { PROGRAM_BOUND_SPACE, PROGRAM_SHARED_SPACE, PROGRAM_PRIVATE_SPACE, PROGRAM_CONSTANT_SPACE };
 

@@ -47,32 +47,21 @@ print_program(const vyre_module *module, uint32_t program)
   vyre_bytes text = {0};
   (void)program;
   ok(vyre_text_print(module, NULL, &text));
-  print_message("%.*s\n", (int)text.size, text.data);
+  fwrite(text.data, 1, text.size, stderr); /* longer than a message may be */
   vyre_bytes_free(&text);
 }
 
-/* Returns the first row of the k-th buffer of a dispatch. */
-static inline uint32_t
-buffer_row(const vyre_module *module, uint32_t program, uint32_t k)
+/* Returns whether two bindings are of one descriptor. */
+static inline bool
+is_one_descriptor(const vyre_module *module, const vyre_binding *a, const vyre_binding *b)
 {
   const vyre_view *v = vyre_module_view(module);
-  uint32_t rows[64], count = 0;
-  for (uint32_t row = v->first[program]; row; row = v->next[row]) {
-    const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
-    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer || space > VYRE_SPACE_PUSH)
-      continue;
-    bool is_new = true;
-    for (uint32_t i = 0; i < count && is_new; i++) {
-      const vyre_buffer_info a = *vyre_buffer_info_of((vyre_module *)module, (vyre_row){row}),
-                             b = *vyre_buffer_info_of((vyre_module *)module, (vyre_row){rows[i]});
-      const bool is_push = space == VYRE_SPACE_PUSH, other_is_push = VYRE_BUFFER_SPACE(v->imm_hi[rows[i]]) == VYRE_SPACE_PUSH;
-      is_new = is_push || other_is_push ? is_push != other_is_push : a.set != b.set || a.binding != b.binding;
-    }
-    if (is_new)
-      rows[count++] = row;
-  }
-  assert_true(k < count);
-  return rows[k];
+  const bool a_is_push = VYRE_BUFFER_SPACE(v->imm_hi[a->buffer.id]) == VYRE_SPACE_PUSH;
+  if (a_is_push || VYRE_BUFFER_SPACE(v->imm_hi[b->buffer.id]) == VYRE_SPACE_PUSH)
+    return a_is_push && VYRE_BUFFER_SPACE(v->imm_hi[b->buffer.id]) == VYRE_SPACE_PUSH;
+  const vyre_buffer_info x = *vyre_buffer_info_of((vyre_module *)(uintptr_t)module, a->buffer);
+  const vyre_buffer_info y = *vyre_buffer_info_of((vyre_module *)(uintptr_t)module, b->buffer);
+  return x.set == y.set && x.binding == y.binding && a->element == b->element;
 }
 
 #endif

@@ -42,25 +42,52 @@ count_refusal(vyre_status status)
   vyre_status_free(status);
 }
 
-static const void *
-memory_of(const vyre_binding *bindings, uint32_t count, const vyre_module *module, uint32_t row, size_t *size)
+/* A buffer of a dispatch: the memory that is bound to it. */
+typedef struct bound {
+  void *data;
+  size_t size;
+  vyre_mega_range range;
+} bound;
+
+/* Lists the memory of each buffer in the order of the dispatch. */
+static uint32_t
+list_bound(const vyre_module *module, const vyre_binding *bindings, uint32_t count, bound out[64])
 {
-  const vyre_view *v = vyre_module_view(module);
-  const bool is_push = VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_PUSH;
+  uint32_t found = 0;
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t other = bindings[i].buffer.id;
-    const bool other_is_push = VYRE_BUFFER_SPACE(v->imm_hi[other]) == VYRE_SPACE_PUSH;
-    if (is_push != other_is_push)
-      continue;
-    const vyre_buffer_info a = *vyre_buffer_info_of((vyre_module *)module, (vyre_row){row}),
-                           b = *vyre_buffer_info_of((vyre_module *)module, (vyre_row){other});
-    if (is_push || (a.set == b.set && a.binding == b.binding)) {
-      *size = bindings[i].size;
-      return bindings[i].data;
-    }
+    bool is_new = true;
+    for (uint32_t k = 0; k < i && is_new; k++)
+      is_new = !is_one_descriptor(module, &bindings[i], &bindings[k]);
+    if (is_new)
+      out[found++] = (bound){.data = bindings[i].data, .size = bindings[i].size};
   }
-  *size = 0;
-  return NULL;
+  return found;
+}
+
+/* Gives each memory a range; elements of an array of buffers may share it. */
+static void
+place_bound(vyre_mega_programs *p, bound *all, uint32_t count, vyre_mega_range ranges[64])
+{
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t same = 0;
+    while (all[same].data != all[k].data)
+      same++;
+    if (same == k) {
+      ok(vyre_mega_programs_allocate(p, all[k].size, &all[k].range));
+      ok(vyre_mega_programs_write(p, all[k].range, all[k].data));
+    }
+    ranges[k] = all[same].range;
+  }
+}
+
+static void
+read_bound(vyre_mega_programs *p, const bound *all, uint32_t count)
+{
+  for (uint32_t k = 0; k < count; k++)
+    if (all[k].range.at) {
+      ok(vyre_mega_programs_read(p, all[k].range, all[k].data));
+      ok(vyre_mega_programs_free(p, all[k].range));
+    }
 }
 
 static bool
@@ -87,20 +114,12 @@ compare_random(vyre_mega_programs *p, vyre_module *module, uint64_t seed)
   vyre_mega_range ranges[64];
   uint32_t count, instructions;
   ok(vyre_mega_programs_describe(p, number, &count, &instructions));
-  for (uint32_t k = 0; k < count; k++) {
-    size_t size;
-    const void *data = memory_of(bindings, dispatch.binding_count, module, buffer_row(module, program, k), &size);
-    ok(vyre_mega_programs_allocate(p, size, &ranges[k]));
-    ok(vyre_mega_programs_write(p, ranges[k], data));
-  }
+  bound all[64];
+  assert_int_equal(list_bound(module, bindings, dispatch.binding_count, all), count);
+  place_bound(p, all, count, ranges);
   const vyre_mega_slot slot = run_item(p, (vyre_mega_program_item){.program = number, .buffers = ranges, .buffer_count = count,
                                                                    .groups = {RANDOM_GROUPS, 1, 1}});
-  for (uint32_t k = 0; k < count; k++) {
-    size_t size;
-    void *data = (void *)(uintptr_t)memory_of(bindings, dispatch.binding_count, module, buffer_row(module, program, k), &size);
-    ok(vyre_mega_programs_read(p, ranges[k], data));
-    ok(vyre_mega_programs_free(p, ranges[k]));
-  }
+  read_bound(p, all, count);
   ok(vyre_mega_programs_remove(p, number));
   if ((slot.state == VYRE_MEGA_DONE) != !expected) {
     print_program(module, program);
