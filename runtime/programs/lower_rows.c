@@ -18,7 +18,8 @@ name_of(vyre_kind kind)
 static operand
 emit_native(lowerer *l, uint32_t number, operand x, operand y, operand z, operand d)
 {
-  return lower_emit(l, PROGRAM_NATIVE + number, false, (instruction){.x = x, .y = y, .z = z, .j = d});
+  const uint32_t flags = program_native_at(number).to == VYRE_F32 ? PROGRAM_IS_FLOAT : 0;
+  return lower_emit(l, (PROGRAM_NATIVE + number) | flags, false, (instruction){.x = x, .y = y, .z = z, .j = d});
 }
 
 static operand

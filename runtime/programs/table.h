@@ -92,6 +92,7 @@ enum {
 };
 #define PROGRAM_HAS_RESULT 0x80000000u
 #define PROGRAM_IS_WIDE    0x40000000u /* the result has 64 bits */
+#define PROGRAM_IS_FLOAT   0x10000000u /* the result is an f32, whose NaN gets the canonical bits */
 #define PROGRAM_CHOOSES    0x20000000u /* an access to an array of buffers: operand z, of an atomic J, is the element */
 #define PROGRAM_OP_MASK    0xffffu
 #define PROGRAM_IN_POOL    0x80000000u /* in an operand */
