@@ -99,8 +99,9 @@ typedef struct live_transfers {
 
 vyre_status live_memory_start(vyre_mega_live *live);
 void live_memory_free(vyre_mega_live *live);
-/* Notes that the host has written bytes of the image. */
-void live_memory_touch(vyre_mega_live *live, uint64_t at, uint64_t size);
+/* Writes bytes of the memory, zeros if `data` is NULL; reads bytes as of the last slice. */
+void live_memory_write(vyre_mega_live *live, uint64_t at, const void *data, uint64_t size);
+void live_memory_read(vyre_mega_live *live, uint64_t at, void *out, uint64_t size);
 /* For MIRRORED: lists the uploads of a slice; copies the data that the slice has read back to the image. */
 vyre_status live_memory_list(vyre_mega_live *live, live_transfers *out);
 void live_memory_merge(vyre_mega_live *live, const live_transfers *done);

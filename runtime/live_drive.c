@@ -118,6 +118,21 @@ merge_slots(vyre_mega_live *live)
   }
 }
 
+/* Adds the memory that the host has written.  Called after the items were found, which may need it. */
+static vyre_status
+add_memory(vyre_mega_live *live, slice *s)
+{
+  VYRE_TRY(live_memory_list(live, &s->memory));
+  vyre_upload *uploads = realloc(s->uploads, ((size_t)s->upload_count + s->memory.count + 1) * sizeof *uploads);
+  if (!uploads)
+    return VYRE_OUT_OF_MEMORY("for a slice");
+  s->uploads = uploads;
+  memcpy(uploads + s->upload_count, s->memory.uploads, s->memory.count * sizeof *uploads);
+  s->upload_count += s->memory.count;
+  s->reads[s->read_count++] = (vyre_read){{live->row.buffers[MEGA_BUFFERS].buffer, 0, s->memory.size}, live->memory.down};
+  return VYRE_OK;
+}
+
 static vyre_status
 run_slice(vyre_mega_live *live, slice *s)
 {
@@ -137,12 +152,8 @@ run_slice(vyre_mega_live *live, slice *s)
     s->upload_count += live_io_list_uploads(live, s->uploads + s->upload_count);
     s->reads[s->read_count++] = (vyre_read){{live->row.buffers[3].buffer, 0, sizeof live->io_down}, live->io_down};
   }
-  if (s->memory.count)
-    memcpy(s->uploads + s->upload_count, s->memory.uploads, s->memory.count * sizeof *s->uploads);
-  s->upload_count += s->memory.count;
-  if (s->memory.size)
-    s->reads[s->read_count++] =
-        (vyre_read){{live->row.buffers[MEGA_BUFFERS].buffer, 0, s->memory.size}, live->memory.down};
+  if (live->memory.image)
+    VYRE_TRY(add_memory(live, s));
   const vyre_sequence sequence = {.uploads = s->uploads,
                                   .upload_count = s->upload_count,
                                   .steps = steps,
@@ -160,12 +171,9 @@ run_slice(vyre_mega_live *live, slice *s)
 static vyre_status
 mirror(vyre_mega_live *live)
 {
-  slice s = {0};
-  if (live->memory.image)
-    VYRE_TRY(live_memory_list(live, &s.memory));
-  s.uploads = calloc(live->slots + live->sizes[0] / 4 + LIVE_IO_UPLOADS + s.memory.count, sizeof *s.uploads);
-  s.reads = calloc((size_t)live->slots + 3, sizeof *s.reads);
-  s.words = malloc(live->sizes[0]);
+  slice s = {.uploads = calloc(live->slots + live->sizes[0] / 4 + LIVE_IO_UPLOADS, sizeof *s.uploads),
+             .reads = calloc((size_t)live->slots + 3, sizeof *s.reads),
+             .words = malloc(live->sizes[0])};
   vyre_status status = s.uploads && s.reads && s.words ? run_slice(live, &s) : VYRE_OUT_OF_MEMORY("for a slice");
   if (status && live->memory.image)
     live_memory_forget(live);

@@ -26,7 +26,10 @@ live_memory_start(vyre_mega_live *live)
     return VYRE_OK;
   m->dirty = calloc(m->size / BLOCK, sizeof *m->dirty);
   m->down = malloc(m->size);
-  return m->dirty && m->down ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a live megakernel");
+  if (!m->dirty || !m->down)
+    return VYRE_OUT_OF_MEMORY("for a live megakernel");
+  live_memory_forget(live);
+  return VYRE_OK;
 }
 
 void
@@ -37,14 +40,27 @@ live_memory_free(vyre_mega_live *live)
 }
 
 void
-live_memory_touch(vyre_mega_live *live, uint64_t at, uint64_t size)
+live_memory_write(vyre_mega_live *live, uint64_t at, const void *data, uint64_t size)
 {
   live_memory *m = &live->memory;
-  pthread_mutex_lock(&live->lock);
+  pthread_mutex_lock(&live->lock); /* a slice that ends must not replace the data before its block is marked */
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  if (data)
+    memcpy(m->image + at, data, size);
+  else
+    memset(m->image + at, 0, size);
   for (uint64_t block = at / BLOCK; m->dirty && size && block <= (at + size - 1) / BLOCK; block++)
     m->dirty[block] = true;
   const size_t end = (size_t)((at + size + BLOCK - 1) / BLOCK * BLOCK);
   m->used = m->used > end ? m->used : end;
+  pthread_mutex_unlock(&live->lock);
+}
+
+void
+live_memory_read(vyre_mega_live *live, uint64_t at, void *out, uint64_t size)
+{
+  pthread_mutex_lock(&live->lock);
+  memcpy(out, live->memory.image + at, size);
   pthread_mutex_unlock(&live->lock);
 }
 
@@ -63,7 +79,7 @@ live_memory_list(vyre_mega_live *live, live_transfers *out)
     while (block < blocks && m->dirty[block])
       m->dirty[block++] = false;
     const vyre_range range = {live->row.buffers[MEGA_BUFFERS].buffer, first * BLOCK, (block - first) * BLOCK};
-    memcpy(m->down + range.offset, m->image + range.offset, range.size); /* the host may change the image meanwhile */
+    memcpy(m->down + range.offset, m->image + range.offset, range.size); /* the host may change the image during the slice */
     uploads[out->count++] = (vyre_upload){range, m->down + range.offset};
   }
   out->size = blocks * BLOCK;

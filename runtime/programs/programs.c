@@ -145,10 +145,9 @@ begin(vyre_mega_programs *p, const vyre_target_ops *ops, vyre_target *target, co
     return VYRE_OUT_OF_MEMORY("for the programs of a megakernel");
   memset(p->image, 0, p->options.memory);
   VYRE_TRY(lay_out(p));
-  const live_memory memory = {.image = p->image, .size = p->options.memory};
+  const live_memory memory = {.image = p->image, .size = p->options.memory, .used = (size_t)p->room.begin};
   const vyre_mega_live_options live = {.struct_size = sizeof live, .slice = p->options.slice};
   VYRE_TRY(live_start(p->mega, &live, &memory, &p->live));
-  live_memory_touch(p->live, 0, p->room.begin);
   return VYRE_OK;
 }
 
@@ -216,29 +215,28 @@ static vyre_status
 write_program(vyre_mega_programs *p, uint32_t number, const program_table *t)
 {
   registered *r = &p->entries[number];
-  const size_t entry = p->entries_at + (size_t)number * PROGRAM_ENTRY_SIZE;
-  const uint64_t code = (uint64_t)t->length * PROGRAM_INSTRUCTION * 4, bytes = code + (uint64_t)t->pool_words * 4;
-  VYRE_TRY(room_take(&p->room, bytes, "a program's table", &r->at));
-  memcpy(p->image + r->at, t->code, code);
-  memcpy(p->image + r->at + code, t->pool, (size_t)t->pool_words * 4);
-  put(p, entry + PROGRAM_ENTRY_CODE, (uint32_t)(r->at / 4));
-  put(p, entry + PROGRAM_ENTRY_LENGTH, t->length);
-  put(p, entry + PROGRAM_ENTRY_POOL, (uint32_t)((r->at + code) / 4));
-  put(p, entry + PROGRAM_ENTRY_POOL_WORDS, t->pool_words);
-  put(p, entry + PROGRAM_ENTRY_REGISTERS, t->registers);
-  put(p, entry + PROGRAM_ENTRY_LANES, t->lanes);
-  put(p, entry + PROGRAM_ENTRY_PRIVATES, t->privates);
-  put(p, entry + PROGRAM_ENTRY_SHARED, t->shared);
-  put(p, entry + PROGRAM_ENTRY_BUFFERS, t->buffers);
+  const uint64_t entry = (p->entries_at + (uint64_t)number * PROGRAM_ENTRY_SIZE) * 4;
+  const uint64_t code = (uint64_t)t->length * PROGRAM_INSTRUCTION * 4, pool = (uint64_t)t->pool_words * 4;
+  VYRE_TRY(room_take(&p->room, code + pool, "a program's table", &r->at));
+  const uint32_t words[PROGRAM_ENTRY_SIZE] = {[PROGRAM_ENTRY_CODE] = (uint32_t)(r->at / 4),
+                                              [PROGRAM_ENTRY_LENGTH] = t->length,
+                                              [PROGRAM_ENTRY_POOL] = (uint32_t)((r->at + code) / 4),
+                                              [PROGRAM_ENTRY_POOL_WORDS] = t->pool_words,
+                                              [PROGRAM_ENTRY_REGISTERS] = t->registers,
+                                              [PROGRAM_ENTRY_LANES] = t->lanes,
+                                              [PROGRAM_ENTRY_PRIVATES] = t->privates,
+                                              [PROGRAM_ENTRY_SHARED] = t->shared,
+                                              [PROGRAM_ENTRY_BUFFERS] = t->buffers};
   r->is_used = true;
   r->is_removed = false;
   r->generation = p->generations = p->generations == UINT32_MAX ? 1 : p->generations + 1;
   r->length = t->length;
   r->lanes = t->lanes;
   r->buffers = t->buffers;
-  word_release(p->image, entry, r->generation);
-  live_memory_touch(p->live, r->at, bytes);
-  live_memory_touch(p->live, entry * 4, PROGRAM_ENTRY_SIZE * 4);
+  live_memory_write(p->live, r->at, t->code, code);
+  live_memory_write(p->live, r->at + code, t->pool, pool);
+  live_memory_write(p->live, entry, words, sizeof words);
+  live_memory_write(p->live, entry, &r->generation, sizeof r->generation);
   return VYRE_OK;
 }
 
@@ -297,10 +295,8 @@ free_program(vyre_mega_programs *p, uint32_t program)
 static vyre_status
 remove_program(vyre_mega_programs *p, uint32_t program)
 {
-  const size_t entry = p->entries_at + (size_t)program * PROGRAM_ENTRY_SIZE;
   VYRE_TRY(check_program(p, program));
-  word_release(p->image, entry, 0);
-  live_memory_touch(p->live, entry * 4, 4);
+  live_memory_write(p->live, (p->entries_at + (uint64_t)program * PROGRAM_ENTRY_SIZE) * 4, NULL, 4);
   p->entries[program].is_removed = true;
   free_program(p, program);
   return VYRE_OK;
@@ -333,10 +329,8 @@ vyre_mega_programs_allocate(vyre_mega_programs *programs, uint64_t size, vyre_me
   lock(programs);
   *out = (vyre_mega_range){0, size};
   vyre_status status = room_take(&programs->room, size, "a buffer", &out->at);
-  if (!status) {
-    memset(programs->image + out->at, 0, size);
-    live_memory_touch(programs->live, out->at, size);
-  }
+  if (!status)
+    live_memory_write(programs->live, out->at, NULL, size);
   return unlock(programs, status);
 }
 
@@ -365,10 +359,8 @@ vyre_mega_programs_write(vyre_mega_programs *programs, vyre_mega_range range, co
 {
   lock(programs);
   vyre_status status = check_range(programs, range);
-  if (!status) {
-    memcpy(programs->image + range.at, data, range.size);
-    live_memory_touch(programs->live, range.at, range.size);
-  }
+  if (!status)
+    live_memory_write(programs->live, range.at, data, range.size);
   return unlock(programs, status);
 }
 
@@ -378,7 +370,7 @@ vyre_mega_programs_read(vyre_mega_programs *programs, vyre_mega_range range, voi
   lock(programs);
   vyre_status status = check_range(programs, range);
   if (!status)
-    memcpy(out, programs->image + range.at, range.size);
+    live_memory_read(programs->live, range.at, out, range.size);
   return unlock(programs, status);
 }
 
@@ -423,12 +415,13 @@ prepare(vyre_mega_programs *p, const vyre_mega_program_item *i, vyre_mega_item *
   *number = n;
   if (n == p->options.slots)
     return VYRE_OK;
-  const size_t bindings = p->bindings / 4 + (size_t)n * MOST_BUFFERS * 2;
+  const uint64_t bindings = p->bindings / 4 + (uint64_t)n * MOST_BUFFERS * 2;
+  uint32_t words[MOST_BUFFERS][2];
   for (uint32_t k = 0; k < i->buffer_count; k++) {
-    put(p, bindings + 2 * k, (uint32_t)(i->buffers[k].at / 4));
-    put(p, bindings + 2 * k + 1, (uint32_t)i->buffers[k].size);
+    words[k][0] = (uint32_t)(i->buffers[k].at / 4);
+    words[k][1] = (uint32_t)i->buffers[k].size;
   }
-  live_memory_touch(p->live, bindings * 4, (uint64_t)i->buffer_count * 8);
+  live_memory_write(p->live, bindings * 4, words, (uint64_t)i->buffer_count * 8);
   *out = (vyre_mega_item){.op = VYRE_MEGA_OP_PROGRAM, .tenant = i->tenant, .priority = i->priority};
   const uint32_t args[PROGRAM_ARG__COUNT] = {i->program, p->entries[i->program].generation, (uint32_t)bindings, i->first,
                                              (uint32_t)count, i->groups[0], i->groups[1], i->groups[2],
