@@ -213,11 +213,14 @@ make_code(vyre_mega *mega)
     mega->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
     return VYRE_OK;
   }
+  /* Programs that the kernel interprets are strict, so that it computes floats exactly if the device can. */
+  const bool is_exact = mega->options.program.has_programs && mega->info.free_float_controls;
+  const vyre_spirv_options spirv = {.struct_size = sizeof spirv, .float_controls = is_exact ? mega->info.float_controls : 0};
   vyre_status status =
       mega->form == VYRE_KERNEL_PTX
           ? vyre_ptx_write(module, program, &(vyre_ptx_options){.struct_size = sizeof(vyre_ptx_options), .name = "mega"},
                            &mega->code)
-          : vyre_spirv_write(module, 0, NULL, &mega->code);
+          : vyre_spirv_write(module, 0, &spirv, &mega->code);
   vyre_module_destroy(module);
   return status;
 }

@@ -1,5 +1,5 @@
-/* Programs that a live megakernel interprets. A strict program is registered as a table in the kernel's memory, and runs at once,
- * without a compilation. docs/megakernel.md describes what can be interpreted.
+/* Programs that a live megakernel interprets. A program is registered as a table in the kernel's memory, and runs at once, without a
+ * compilation, by the rules of strict programs. docs/megakernel.md describes what can be interpreted.
  *
  * An item interprets a part of a program's grid, one workgroup after the other. Its buffers are ranges of the kernel's memory. The
  * results are those of the interpreter (vyre_interp_run), within the bounds of docs/targets.md on Vulkan.

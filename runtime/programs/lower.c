@@ -420,9 +420,6 @@ begin(lowerer *l, const program_lowering *how)
 {
   uint32_t **const words[] = {&l->w.uses, &l->values, &l->spot};
   const uint32_t mode = l->v->imm[l->program];
-  if (mode & VYRE_PROGRAM_RELAXED)
-    return lower_fail(l, l->program, "the program is relaxed, and only strict programs are interpreted on devices\n"
-                                     "Fix: make it strict, or compile it");
   if (mode & VYRE_PROGRAM_FLOAT_MODES)
     return lower_fail(l, l->program, "the program has float modes\nFix: remove them, or compile it");
   if (how->subgroup == 0 || how->subgroup > 128 || (how->subgroup & (how->subgroup - 1)) != 0)

@@ -147,7 +147,7 @@ typedef struct program_lowering {
   uint32_t spec_count;
 } program_lowering;
 
-/* Makes the table of a strict program of a sealed, verified module.  Errors (INPUT) name the row that cannot be interpreted. */
+/* Makes the table of a program of a sealed, verified module.  A relaxed program has the meaning of a strict one.  Errors (INPUT) name the row that cannot be interpreted. */
 VYRE_MUST_USE vyre_status program_lower(const vyre_module *module, vyre_row program, const program_lowering *how,
                                         program_table *out);
 void program_table_free(program_table *table);
