@@ -94,7 +94,8 @@ run_on(const run_options *options, vyre_mega_programs *programs, const run_progr
   const vyre_mega_program_item item = {.program = number,
                                        .buffers = all.of,
                                        .buffer_count = all.count,
-                                       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]}};
+                                       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
+                                       .steps = options->setup.steps < UINT32_MAX ? (uint32_t)options->setup.steps : 0};
   VYRE_TRY(run_item(programs, program, &item));
   VYRE_TRY(move(programs, inputs, results, &all, false));
   vyre_mega_programs_counts counts;

@@ -51,6 +51,15 @@ print_program(const vyre_module *module, uint32_t program)
   vyre_bytes_free(&text);
 }
 
+static inline vyre_module *
+parse_program(const char *text)
+{
+  vyre_module *module;
+  assert_null(vyre_module_create(NULL, 0, &module));
+  ok(vyre_text_parse(module, text, strlen(text), "text", (vyre_diagnostics){0}));
+  return module;
+}
+
 /* Returns whether two bindings are of one descriptor. */
 static inline bool
 is_one_descriptor(const vyre_module *module, const vyre_binding *a, const vyre_binding *b)
