@@ -26,8 +26,8 @@ enum { LIVE_FREE, LIVE_TAKEN, LIVE_FORGOTTEN };
 typedef struct live_memory {
   unsigned char *image; /* borrowed; whole pages, or NULL */
   size_t size, used;    /* in bytes; a launch needs only the first `used` */
-  /* For MIRRORED: blocks that the host has written since the last upload, and data that moves up or down. */
-  bool *dirty;
+  /* For MIRRORED: blocks that the host has written since the last upload, blocks without data, and data that moves up or down. */
+  bool *dirty, *idle;
   unsigned char *down;
 } live_memory;
 
@@ -90,11 +90,11 @@ vyre_status live_start(vyre_mega *mega, const vyre_mega_live_options *options, c
 
 /* ---- live_memory.c ------------------------------------------------------------------------------------------------------- */
 
-/* The uploads of a slice, and the bytes from the start of the memory that it reads back to `down`. */
+/* The uploads of a slice, and the parts of the memory that it reads back to `down`.  Both are owned. */
 typedef struct live_transfers {
-  vyre_upload *uploads; /* owned */
-  uint32_t count;
-  size_t size;
+  vyre_upload *uploads;
+  vyre_read *reads;
+  uint32_t upload_count, read_count;
 } live_transfers;
 
 vyre_status live_memory_start(vyre_mega_live *live);
@@ -102,7 +102,9 @@ void live_memory_free(vyre_mega_live *live);
 /* Writes bytes of the memory, zeros if `data` is NULL; reads bytes as of the last slice. */
 void live_memory_write(vyre_mega_live *live, uint64_t at, const void *data, uint64_t size);
 void live_memory_read(vyre_mega_live *live, uint64_t at, void *out, uint64_t size);
-/* For MIRRORED: lists the uploads of a slice; copies the data that the slice has read back to the image. */
+/* Marks memory as without data, which no slice moves, or as in use. */
+void live_memory_set_idle(vyre_mega_live *live, uint64_t at, uint64_t size, bool is_idle);
+/* For MIRRORED: lists the transfers of a slice; copies the data that the slice has read back to the image. */
 vyre_status live_memory_list(vyre_mega_live *live, live_transfers *out);
 void live_memory_merge(vyre_mega_live *live, const live_transfers *done);
 /* For MIRRORED: marks all of the used memory for upload. */

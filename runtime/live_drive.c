@@ -118,18 +118,22 @@ merge_slots(vyre_mega_live *live)
   }
 }
 
-/* Adds the memory that the host has written.  Called after the items were found, which may need it. */
+/* Adds transfers of the kernel's memory.  Called after the items were found, which may need what the host has written. */
 static vyre_status
 add_memory(vyre_mega_live *live, slice *s)
 {
+  const live_transfers *m = &s->memory;
   VYRE_TRY(live_memory_list(live, &s->memory));
-  vyre_upload *uploads = realloc(s->uploads, ((size_t)s->upload_count + s->memory.count + 1) * sizeof *uploads);
-  if (!uploads)
+  vyre_upload *uploads = realloc(s->uploads, ((size_t)s->upload_count + m->upload_count + 1) * sizeof *uploads);
+  s->uploads = uploads ? uploads : s->uploads;
+  vyre_read *reads = realloc(s->reads, ((size_t)s->read_count + m->read_count + 1) * sizeof *reads);
+  s->reads = reads ? reads : s->reads;
+  if (!uploads || !reads)
     return VYRE_OUT_OF_MEMORY("for a slice");
-  s->uploads = uploads;
-  memcpy(uploads + s->upload_count, s->memory.uploads, s->memory.count * sizeof *uploads);
-  s->upload_count += s->memory.count;
-  s->reads[s->read_count++] = (vyre_read){{live->row.buffers[MEGA_BUFFERS].buffer, 0, s->memory.size}, live->memory.down};
+  memcpy(uploads + s->upload_count, m->uploads, m->upload_count * sizeof *uploads);
+  memcpy(reads + s->read_count, m->reads, m->read_count * sizeof *reads);
+  s->upload_count += m->upload_count;
+  s->read_count += m->read_count;
   return VYRE_OK;
 }
 
@@ -161,7 +165,7 @@ run_slice(vyre_mega_live *live, slice *s)
                                   .reads = s->reads,
                                   .read_count = s->read_count};
   VYRE_TRY(live_submit(live, &sequence));
-  if (s->memory.size)
+  if (live->memory.image)
     live_memory_merge(live, &s->memory); /* before the ends of items, after which the host reads their results */
   merge_control(live);
   merge_slots(live);
@@ -172,12 +176,13 @@ static vyre_status
 mirror(vyre_mega_live *live)
 {
   slice s = {.uploads = calloc(live->slots + live->sizes[0] / 4 + LIVE_IO_UPLOADS, sizeof *s.uploads),
-             .reads = calloc((size_t)live->slots + 3, sizeof *s.reads),
+             .reads = calloc((size_t)live->slots + 2, sizeof *s.reads),
              .words = malloc(live->sizes[0])};
   vyre_status status = s.uploads && s.reads && s.words ? run_slice(live, &s) : VYRE_OUT_OF_MEMORY("for a slice");
   if (status && live->memory.image)
     live_memory_forget(live);
   free(s.memory.uploads);
+  free(s.memory.reads);
   free(s.uploads);
   free(s.reads);
   free(s.words);

@@ -45,6 +45,7 @@ struct vyre_mega_programs {
   room room;
   registered *entries; /* options.programs; owned */
   item *items;         /* one for each slot; owned */
+  uint64_t contexts, stride; /* the first byte of context 0, and the bytes of a context */
   uint64_t bindings;   /* the first byte of the bindings of item 0 */
   uint32_t entries_at; /* the first word of the entries */
   uint32_t generations;
@@ -112,8 +113,9 @@ lay_out(vyre_mega_programs *p)
 {
   const vyre_mega_programs_options *o = &p->options;
   const uint64_t entries = round_up(PROGRAM_HEAD_SIZE * 4, ROOM_ALIGN), contexts = round_up(entries + (uint64_t)o->programs * 64, ROOM_ALIGN);
-  const uint64_t stride = round_up(PROGRAM_CONTEXT_SIZE * 4, ROOM_ALIGN) + o->scratch;
-  p->bindings = contexts + stride * p->mega->groups;
+  p->contexts = contexts;
+  p->stride = round_up(PROGRAM_CONTEXT_SIZE * 4, ROOM_ALIGN) + o->scratch;
+  p->bindings = contexts + p->stride * p->mega->groups;
   p->room.begin = p->bindings + (uint64_t)o->slots * MOST_BUFFERS * 8;
   p->room.end = o->memory;
   if (o->memory >= (UINT64_C(1) << 33) || p->room.begin > o->memory)
@@ -127,9 +129,20 @@ lay_out(vyre_mega_programs *p)
   put(p, PROGRAM_HEAD_COUNT, o->programs);
   put(p, PROGRAM_HEAD_CONTEXTS, (uint32_t)(contexts / 4));
   put(p, PROGRAM_HEAD_CONTEXT_COUNT, p->mega->groups);
-  put(p, PROGRAM_HEAD_CONTEXT_WORDS, (uint32_t)(stride / 4));
+  put(p, PROGRAM_HEAD_CONTEXT_WORDS, (uint32_t)(p->stride / 4));
   put(p, PROGRAM_HEAD_HOST, (uint32_t)(p->bindings / 4));
   return VYRE_OK;
+}
+
+/* Marks the scratch of each context beyond its first bytes as without data, or these bytes as in use. */
+static void
+set_scratch(vyre_mega_programs *p, uint64_t bytes, bool is_idle)
+{
+  const uint64_t used = round_up(PROGRAM_CONTEXT_SIZE * 4 + bytes, ROOM_ALIGN);
+  for (uint32_t k = 0; k < p->mega->groups; k++) {
+    const uint64_t at = p->contexts + k * p->stride;
+    live_memory_set_idle(p->live, is_idle ? at + used : at, is_idle ? p->stride - used : used, is_idle);
+  }
 }
 
 static vyre_status
@@ -148,6 +161,7 @@ begin(vyre_mega_programs *p, const vyre_target_ops *ops, vyre_target *target, co
   const live_memory memory = {.image = p->image, .size = p->options.memory, .used = (size_t)p->room.begin};
   const vyre_mega_live_options live = {.struct_size = sizeof live, .slice = p->options.slice};
   VYRE_TRY(live_start(p->mega, &live, &memory, &p->live));
+  set_scratch(p, 0, true);
   return VYRE_OK;
 }
 
@@ -197,10 +211,16 @@ vyre_mega_programs_live(vyre_mega_programs *programs)
 
 /* ---- programs ------------------------------------------------------------------------------------------------------------- */
 
+static uint64_t
+scratch_words(const program_table *t)
+{
+  return (uint64_t)(t->registers + t->privates + 1) * t->lanes + t->shared;
+}
+
 static vyre_status
 check_scratch(const vyre_mega_programs *p, const program_table *t)
 {
-  const uint64_t words = (uint64_t)(t->registers + t->privates + 1) * t->lanes + t->shared;
+  const uint64_t words = scratch_words(t);
   if (words * 4 <= p->options.scratch)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -233,6 +253,7 @@ write_program(vyre_mega_programs *p, uint32_t number, const program_table *t)
   r->length = t->length;
   r->lanes = t->lanes;
   r->buffers = t->buffers;
+  set_scratch(p, scratch_words(t) * 4, false);
   live_memory_write(p->live, r->at, t->code, code);
   live_memory_write(p->live, r->at + code, t->pool, pool);
   live_memory_write(p->live, entry, words, sizeof words);

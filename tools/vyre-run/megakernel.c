@@ -8,7 +8,9 @@
 #include "vyre/view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MEMORY = 24 << 20, SCRATCH = 8 << 20, MOST_BUFFERS = 64 };
@@ -77,9 +79,89 @@ run_item(vyre_mega_programs *programs, const run_program *program, const vyre_me
                     program->path, vyre_mega_state_text(slot.state), vyre_mega_reason_text(slot.reason));
 }
 
+/* ---- the crossover -------------------------------------------------------------------------------------------------------- */
+
+typedef struct costs {
+  double first, later; /* milliseconds until the first result, and of a later item: a median */
+} costs;
+
+static int
+by_size(const void *a, const void *b)
+{
+  const double *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+static double
+milliseconds_since(uint64_t start)
+{
+  return (double)(clock_now() - start) / 1e6;
+}
+
+/* Measures the program compiled for the target: the compilation and the first dispatch, then further dispatches. */
 static vyre_status
-run_on(const run_options *options, vyre_mega_programs *programs, const run_program *program, const run_inputs *inputs,
-       run_results *results)
+measure_compiled(const run_options *options, run_target ops, vyre_target *target, const run_program *program,
+                 const run_inputs *inputs, run_results *results, costs *out)
+{
+  double times[RUN_MOST_ROUNDS];
+  run_dispatch run;
+  uint64_t start = clock_now();
+  vyre_status status = run_dispatch_make(options, ops, target, program, inputs, results, &run);
+  const vyre_sequence all = {.uploads = run.uploads, .upload_count = run.upload_count, .steps = run.steps,
+                             .step_count = run.step_count, .reads = run.reads, .read_count = run.read_count};
+  const vyre_sequence again = {.steps = run.steps, .step_count = run.step_count};
+  if (!status)
+    status = ops->submit(target, &all, NULL);
+  out->first = milliseconds_since(start);
+  for (uint64_t i = 0; i < options->bench.value && !status; i++) {
+    start = clock_now();
+    status = ops->submit(target, &again, NULL);
+    times[i] = milliseconds_since(start);
+  }
+  run_dispatch_free(&run);
+  VYRE_TRY(status);
+  qsort(times, options->bench.value, sizeof *times, by_size);
+  out->later = times[options->bench.value / 2];
+  return VYRE_OK;
+}
+
+/* Prints the times until the first result, of later items, and the number of items from which on a compilation pays. */
+static vyre_status
+print_crossover(const run_options *options, run_target ops, vyre_mega_programs *programs, const run_program *program,
+                const run_inputs *inputs, run_results *results, const vyre_mega_program_item *item, double first)
+{
+  double times[RUN_MOST_ROUNDS];
+  costs interpreted = {.first = first}, compiled = {0};
+  vyre_target *target;
+  for (uint64_t i = 0; i < options->bench.value; i++) {
+    const uint64_t start = clock_now();
+    VYRE_TRY(run_item(programs, program, item));
+    times[i] = milliseconds_since(start);
+  }
+  qsort(times, options->bench.value, sizeof *times, by_size);
+  interpreted.later = times[options->bench.value / 2];
+  printf("first result: interpreted %.3f ms; a later item %.3f ms\n", interpreted.first, interpreted.later);
+  vyre_device_info info;
+  VYRE_TRY(run_device_describe(options, ops, &info));
+  if ((info.forms & (1u << VYRE_KERNEL_SPIRV | 1u << VYRE_KERNEL_PTX)) == 0)
+    return VYRE_OK; /* the target compiles no programs */
+  VYRE_TRY(run_device_open(options, ops, &target));
+  vyre_status status = measure_compiled(options, ops, target, program, inputs, results, &compiled);
+  VYRE_TRY(vyre_status_join(status, ops->close(target)));
+  printf("first result: compiled %.3f ms; a later dispatch %.3f ms\n", compiled.first, compiled.later);
+  const double gain = interpreted.later - compiled.later, head = compiled.first - interpreted.first;
+  if (head <= 0)
+    printf("crossover: none, compiled is faster from the first item on\n");
+  else if (gain <= 0)
+    printf("crossover: none, interpreted is faster\n");
+  else
+    printf("crossover: compiled is faster from %.0f items on\n", ceil(head / gain) + 1);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_on(const run_options *options, run_target ops, vyre_mega_programs *programs, const run_program *program, const run_inputs *inputs,
+       run_results *results, run_results *scratch)
 {
   ranges all = {.count = 0};
   vyre_mega_program_options how = {.struct_size = sizeof how, .specs = program->specs, .spec_count = program->spec_count};
@@ -98,6 +180,7 @@ run_on(const run_options *options, vyre_mega_programs *programs, const run_progr
                                        .steps = options->setup.steps < UINT32_MAX ? (uint32_t)options->setup.steps : 0};
   VYRE_TRY(run_item(programs, program, &item));
   VYRE_TRY(move(programs, inputs, results, &all, false));
+  const double first = milliseconds_since(start);
   vyre_mega_programs_counts counts;
   vyre_mega_programs_count(programs, &counts);
   if (counts.items != 1)
@@ -105,8 +188,8 @@ run_on(const run_options *options, vyre_mega_programs *programs, const run_progr
                       counts.items);
   if (options->time)
     printf("time: %s in a megakernel: %.3f ms, of these the registration %.3f ms; %" PRIu64 " instructions\n", program->path,
-           (double)(clock_now() - start) / 1e6, (double)(registered - start) / 1e6, counts.steps);
-  return VYRE_OK;
+           first, (double)(registered - start) / 1e6, counts.steps);
+  return options->bench.value ? print_crossover(options, ops, programs, program, inputs, scratch, &item, first) : VYRE_OK;
 }
 
 vyre_status
@@ -119,6 +202,10 @@ run_megakernel(const run_options *options, run_target ops, vyre_target *target, 
   const vyre_mega_programs_options how = {.struct_size = sizeof how, .memory = bytes + MEMORY, .scratch = SCRATCH, .groups = 1};
   vyre_mega_programs *programs;
   VYRE_TRY(vyre_mega_programs_start(ops, target, &how, &programs));
-  vyre_status status = run_on(options, programs, program, inputs, results);
+  run_results scratch = {0}; /* of measurements */
+  vyre_status status = run_results_copy(inputs, &scratch);
+  if (!status)
+    status = run_on(options, ops, programs, program, inputs, results, &scratch);
+  run_results_free(&scratch);
   return vyre_status_join(status, vyre_mega_programs_stop(programs, NULL, NULL));
 }
