@@ -1,8 +1,8 @@
 /* The memory of a live kernel's fifth buffer, if the live kernel owns it.
  *
- * The host writes the image, and marks the blocks that it wrote.  If the device has its own memory (MIRRORED), a slice uploads these
- * blocks and reads all of the used memory back.  So the image always has the state of the last successful slice, from which the
- * device's memory can be made again.
+ * The host writes the image, and marks the blocks that it wrote.  If the device has its own memory (MIRRORED), a slice uploads
+ * these blocks and reads all of the used memory back.  So the image always has the state of the last successful slice, from which
+ * the device's memory can be made again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
@@ -95,7 +95,8 @@ live_memory_list(vyre_mega_live *live, live_transfers *out)
   live_memory *m = &live->memory;
   pthread_mutex_lock(&live->lock);
   const size_t blocks = blocks_of(m);
-  *out = (live_transfers){.uploads = calloc(blocks / 2 + 1, sizeof *out->uploads), .reads = calloc(blocks / 2 + 1, sizeof *out->reads)};
+  *out = (live_transfers){.uploads = calloc(blocks / 2 + 1, sizeof *out->uploads),
+                          .reads = calloc(blocks / 2 + 1, sizeof *out->reads)};
   const bool is_ready = out->uploads && out->reads;
   for (size_t block = 0, end; is_ready && block < blocks; block = end) {
     const vyre_range range = range_of(live, m->dirty, m->dirty[block], block, &end);

@@ -49,7 +49,8 @@ dot(math *m, const number *a, const number *b, uint32_t lanes)
 static number
 norm(math *m, const number *a, uint32_t lanes)
 {
-  return lanes == 1 ? m->unary(m->user, m->kind, VYRE_OP_fabs, a[0]) : m->unary(m->user, m->kind, VYRE_OP_sqrt, dot(m, a, a, lanes));
+  return lanes == 1 ? m->unary(m->user, m->kind, VYRE_OP_fabs, a[0])
+                    : m->unary(m->user, m->kind, VYRE_OP_sqrt, dot(m, a, a, lanes));
 }
 
 static void

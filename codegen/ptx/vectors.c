@@ -29,8 +29,8 @@ unary(void *user, vyre_kind kind, vyre_opcode op, code_number a)
   if (op == VYRE_OP_sqrt)
     return pack(pgen_float_unary(user, kind, "sqrt", unpack(a), true));
   const reg x = pgen_in_register(user, klass, unpack(a));
-  return pack(pgen_make(user, klass, pgen_format(text, "%s.%s", op == VYRE_OP_neg ? "neg" : "abs", kind == VYRE_F64 ? "f64" : "f32"),
-                        REGS(x)));
+  return pack(pgen_make(user, klass,
+                        pgen_format(text, "%s.%s", op == VYRE_OP_neg ? "neg" : "abs", kind == VYRE_F64 ? "f64" : "f32"), REGS(x)));
 }
 
 static code_number
@@ -97,7 +97,8 @@ outer(gen *g, uint32_t row, vyre_kind kind)
   read_vector(g, g->v->b[row], b);
   for (uint32_t k = 0; k < lanes_of(g, g->v->b[row]); k++)
     for (uint32_t i = 0; i < lanes_of(g, g->v->a[row]); i++)
-      pgen_define_part(g, row, k, i, pgen_float_result(g, row, kind, pgen_float_op(g, kind, "mul", unpack(a[i]), unpack(b[k]), false)));
+      pgen_define_part(g, row, k, i,
+                       pgen_float_result(g, row, kind, pgen_float_op(g, kind, "mul", unpack(a[i]), unpack(b[k]), false)));
 }
 
 /* ---- vectors and matrices ------------------------------------------------------------------------------------------------- */

@@ -372,9 +372,7 @@ write_instruction(const lowerer *l, uint32_t number, uint32_t *out)
   out[PROGRAM_Z] = reads ? slot_of(l, at->z) : 0;
   out[PROGRAM_I] = has_target && at->i != PROGRAM_NEVER ? place_of(l, at->i) : at->i;
   /* Without another place, execution continues at the next instruction. */
-  out[PROGRAM_J] = has_target              ? at->j == UINT32_MAX ? number + 1 : place_of(l, at->j)
-                   : reads_j(at) ? slot_of(l, at->j)
-                                 : at->j;
+  out[PROGRAM_J] = has_target ? at->j == UINT32_MAX ? number + 1 : place_of(l, at->j) : reads_j(at) ? slot_of(l, at->j) : at->j;
   out[PROGRAM_K] = reads_k(at) ? slot_of(l, at->k) : at->k;
 }
 
@@ -397,11 +395,11 @@ write_table(lowerer *l, program_table *out)
   out->shared = l->shared;
   out->buffers = l->buffers;
   if (out->registers >= MOST_SCRATCH || out->privates >= 2 * MOST_SCRATCH || out->shared >= 2 * MOST_SCRATCH)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "the program needs %u registers, %u words of private and %u words of workgroup memory, but an interpreted one "
-                      "has fewer than %d, %d and %d\nFix: compile the program",
-                      (unsigned)out->registers, (unsigned)out->privates, (unsigned)out->shared, MOST_SCRATCH, 2 * MOST_SCRATCH,
-                      2 * MOST_SCRATCH);
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "the program needs %u registers, %u words of private and %u words of workgroup memory, but an interpreted one "
+        "has fewer than %d, %d and %d\nFix: compile the program",
+        (unsigned)out->registers, (unsigned)out->privates, (unsigned)out->shared, MOST_SCRATCH, 2 * MOST_SCRATCH, 2 * MOST_SCRATCH);
   return VYRE_OK;
 }
 
@@ -428,8 +426,10 @@ begin(lowerer *l, const program_lowering *how)
     return lower_fail(l, l->program, "the workgroup size is not constant\nFix: set the specialization constants");
   const uint64_t lanes = (uint64_t)l->size[0] * l->size[1] * l->size[2];
   if (lanes == 0 || lanes > 1024)
-    return lower_fail(l, l->program, "a workgroup has %llu invocations, and an interpreted one has 1 to 1024\n"
-                                     "Fix: choose another size", (unsigned long long)lanes);
+    return lower_fail(l, l->program,
+                      "a workgroup has %llu invocations, and an interpreted one has 1 to 1024\n"
+                      "Fix: choose another size",
+                      (unsigned long long)lanes);
   l->lanes = (uint32_t)lanes;
   l->w.status = code_refuse_opaque(l->w.module, l->program, "a table");
   if (l->w.status || !code_lay_out(&l->w) || !code_make_columns(&l->w, words, 3, NULL, 0))

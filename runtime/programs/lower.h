@@ -93,7 +93,7 @@ typedef struct counted {
 } counted;
 void lower_begin_loop(lowerer *l, operand count, counted *out);
 void lower_end_loop(lowerer *l, counted *loop);
-void lower_open(lowerer *l);  /* the code up to lower_close is repeated */
+void lower_open(lowerer *l); /* the code up to lower_close is repeated */
 void lower_close(lowerer *l);
 
 /* Return the operand of a lane of a row; set the operands of a row. */
@@ -117,7 +117,7 @@ lower_u32(lowerer *l, uint32_t op, operand x, operand y)
 }
 /* Emits a row that computes on a lane, or rearranges lanes. */
 void lower_value(lowerer *l, uint32_t row);
-operand lower_lane_index(lowerer *l);       /* the lane in the workgroup */
+operand lower_lane_index(lowerer *l); /* the lane in the workgroup */
 
 /* ---- lower_vectors.c ---- */
 void lower_vector(lowerer *l, uint32_t row);
@@ -147,7 +147,8 @@ typedef struct program_lowering {
   uint32_t spec_count;
 } program_lowering;
 
-/* Makes the table of a program of a sealed, verified module.  A relaxed program has the meaning of a strict one.  Errors (INPUT) name the row that cannot be interpreted. */
+/* Makes the table of a program of a sealed, verified module.  A relaxed program has the meaning of a strict one.  Errors (INPUT)
+ * name the row that cannot be interpreted. */
 VYRE_MUST_USE vyre_status program_lower(const vyre_module *module, vyre_row program, const program_lowering *how,
                                         program_table *out);
 void program_table_free(program_table *table);

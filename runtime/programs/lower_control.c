@@ -24,8 +24,8 @@ jump(lowerer *l, label to, label next)
 static void
 jump_if(lowerer *l, operand condition, bool when, label to, label next)
 {
-  lower_append(l, (instruction){.op = PROGRAM_JUMP_IF, .x = condition, .y = condition, .z = condition, .i = to, .j = next,
-                                .k = when});
+  lower_append(l,
+               (instruction){.op = PROGRAM_JUMP_IF, .x = condition, .y = condition, .z = condition, .i = to, .j = next, .k = when});
 }
 
 static void
@@ -182,8 +182,9 @@ lower_barrier(lowerer *l, uint32_t row)
 {
   const uint32_t scope = VYRE_ORDER_EXECUTION(l->v->imm[row]);
   if (scope == 1)
-    lower_fail(l, row, "a barrier for the whole grid is not interpreted on devices, because items are independent\n"
-                       "Fix: split the program (vyre_split_grid), and register its segments");
+    lower_fail(l, row,
+               "a barrier for the whole grid is not interpreted on devices, because items are independent\n"
+               "Fix: split the program (vyre_split_grid), and register its segments");
   else
     lower_append(l, (instruction){.op = scope == 3 || scope == 4 ? PROGRAM_SYNC : PROGRAM_BARRIER});
 }

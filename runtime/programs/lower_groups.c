@@ -48,8 +48,8 @@ shared_register(lowerer *l, operand value, bool is_wide)
 static operand
 read_lane(lowerer *l, operand value, operand lane, bool is_wide)
 {
-  instruction how = {.op = PROGRAM_READ_LANE | PROGRAM_HAS_RESULT, .to = lower_register(l, is_wide), .x = value, .y = lane,
-                     .z = lower_word(l, 0)};
+  instruction how = {
+      .op = PROGRAM_READ_LANE | PROGRAM_HAS_RESULT, .to = lower_register(l, is_wide), .x = value, .y = lane, .z = lower_word(l, 0)};
   lower_append(l, how);
   if (is_wide) {
     how.x = lower_high(value);
@@ -154,7 +154,8 @@ lower_equal(lowerer *l, const group *g)
     sync(l);
     const operand first = read_lane(l, own, leader, is_wide);
     sync(l);
-    const operand same = lower_op(l, g->row, vyre_kind_is_float(g->kind) ? VYRE_OP_feq : VYRE_OP_eq, g->kind, VYRE_BOOL, own, first, own);
+    const operand same =
+        lower_op(l, g->row, vyre_kind_is_float(g->kind) ? VYRE_OP_feq : VYRE_OP_eq, g->kind, VYRE_BOOL, own, first, own);
     equal = lower_op(l, g->row, VYRE_OP_and, VYRE_BOOL, VYRE_BOOL, equal, same, equal);
   }
   return equal;
@@ -224,7 +225,7 @@ lower_mask_row(lowerer *l, const group *g)
 
 /* ---- values of other lanes ------------------------------------------------------------------------------------------------ */
 
-/* Returns the lane in the subgroup that a lane reads.  Large numbers are no lane. */
+/* Returns the lane in the subgroup that a lane reads.  A number from the subgroup's size on means that the lane does not exist. */
 static operand
 find_source(lowerer *l, const group *g)
 {
@@ -238,9 +239,10 @@ find_source(lowerer *l, const group *g)
   case VYRE_OP_subgroup_shuffle_xor:
     return lower_u32(l, VYRE_OP_xor, own, by);
   case VYRE_OP_subgroup_shuffle_up:
-    return lower_select(l, lower_u32(l, VYRE_OP_ult, own, by), lower_word(l, UINT32_MAX), lower_u32(l, VYRE_OP_sub, own, by), false);
+    return lower_select(l, lower_u32(l, VYRE_OP_ult, own, by), lower_word(l, UINT32_MAX), lower_u32(l, VYRE_OP_sub, own, by),
+                        false);
   case VYRE_OP_subgroup_shuffle_down: {
-    const operand sum = add(l, own, by); /* a sum that wraps is no lane */
+    const operand sum = add(l, own, by); /* no lane has a number that wraps */
     return lower_select(l, lower_u32(l, VYRE_OP_ult, sum, own), lower_word(l, UINT32_MAX), sum, false);
   }
   case VYRE_OP_subgroup_rotate: {

@@ -142,17 +142,22 @@ static operand
 load_scalar(lowerer *l, const access *a, uint64_t offset, vyre_kind kind)
 {
   const operand zero = lower_word(l, 0);
-  const operand bits = emit_chosen(l, a, PROGRAM_LOAD, lower_is_wide(kind),
-                                   (instruction){.x = a->address, .y = zero, .i = a->buffer, .j = (uint32_t)offset,
-                                                 .k = vyre_kind_bytes(kind) | a->flags});
+  const operand bits = emit_chosen(
+      l, a, PROGRAM_LOAD, lower_is_wide(kind),
+      (instruction){.x = a->address, .y = zero, .i = a->buffer, .j = (uint32_t)offset, .k = vyre_kind_bytes(kind) | a->flags});
   return kind == VYRE_BOOL ? lower_u32(l, VYRE_OP_ne, bits, zero) : bits;
 }
 
 static void
 store_scalar(lowerer *l, const access *a, uint64_t offset, vyre_kind kind, operand value)
 {
-  lower_append(l, chosen(l, a, (instruction){.op = PROGRAM_STORE, .x = a->address, .y = value, .i = a->buffer,
-                                             .j = (uint32_t)offset, .k = vyre_kind_bytes(kind)}));
+  lower_append(l, chosen(l, a,
+                         (instruction){.op = PROGRAM_STORE,
+                                       .x = a->address,
+                                       .y = value,
+                                       .i = a->buffer,
+                                       .j = (uint32_t)offset,
+                                       .k = vyre_kind_bytes(kind)}));
 }
 
 /* Emits loads or stores that fill memory at the start of a workgroup. */
@@ -208,8 +213,8 @@ choose(lowerer *l, const code_place *p, access *out)
   out->chooses = p->chosen;
   out->choice = lower_word(l, p->never ? PROGRAM_NOWHERE : (uint32_t)p->choice);
   for (uint32_t i = 0; i < p->pick_count && !p->never; i++)
-    out->choice = step(l, out->choice, lower_lane(l, p->picks[i].index, 0), p->picks[i].stride,
-                       lower_word(l, (uint32_t)p->picks[i].bound));
+    out->choice =
+        step(l, out->choice, lower_lane(l, p->picks[i].index, 0), p->picks[i].stride, lower_word(l, (uint32_t)p->picks[i].bound));
 }
 
 /* Emits the address of a path.  Returns false if it cannot be resolved. */

@@ -48,8 +48,7 @@ lower_op(lowerer *l, uint32_t row, uint32_t op, vyre_kind from, vyre_kind to, op
     return emit_native(l, number, x, operands > 1 ? y : unused, operands > 2 ? z : unused, unused);
   if (program_evaluates(op, from, to))
     return emit_eval(l, op, from, to, x, y, z);
-  lower_fail(l, row, "'%s' on %s is not interpreted on devices\nFix: compile the program", vyre_op_infos[op].text,
-             name_of(from));
+  lower_fail(l, row, "'%s' on %s is not interpreted on devices\nFix: compile the program", vyre_op_infos[op].text, name_of(from));
   return unused;
 }
 
@@ -207,8 +206,7 @@ lower_bitcast(lowerer *l, uint32_t row)
     } else if (out > in) {
       r[k] = lane;
       for (uint32_t at = in; at < out; at += in)
-        r[k] = lower_u32(l, VYRE_OP_or, r[k],
-                         lower_u32(l, VYRE_OP_shl, lower_lane(l, from, (bit + at) / in), lower_word(l, at)));
+        r[k] = lower_u32(l, VYRE_OP_or, r[k], lower_u32(l, VYRE_OP_shl, lower_lane(l, from, (bit + at) / in), lower_word(l, at)));
     } else {
       const uint32_t at = bit % in;
       const operand word = at >= 32 ? lower_high(lane) : lane;
@@ -258,9 +256,14 @@ lower_bitfield_insert(lowerer *l, uint32_t row)
     if (vyre_kind_bits(kind) == 32)
       r[k] = native_of(l, row, kind, kind, 0, in);
     else
-      r[k] = lower_emit(l, PROGRAM_EVAL, lower_is_wide(kind),
-                        (instruction){.x = in[0], .y = in[1], .z = offset, .i = VYRE_OP_bfi, .k = count,
-                                      .j = (uint32_t)kind | (uint32_t)kind << 8 | (lower_is_wide(kind) ? PROGRAM_WIDE_OPERANDS : 0)});
+      r[k] =
+          lower_emit(l, PROGRAM_EVAL, lower_is_wide(kind),
+                     (instruction){.x = in[0],
+                                   .y = in[1],
+                                   .z = offset,
+                                   .i = VYRE_OP_bfi,
+                                   .k = count,
+                                   .j = (uint32_t)kind | (uint32_t)kind << 8 | (lower_is_wide(kind) ? PROGRAM_WIDE_OPERANDS : 0)});
   }
   lower_define(l, row, r, lanes_of(l, row));
 }
@@ -431,7 +434,8 @@ lower_builtin(lowerer *l, uint32_t row)
   case VYRE_OP_groups:
     for (count = 0; count < 3; count++) {
       const operand local = op == VYRE_OP_gid || op == VYRE_OP_lid ? local_id(l, count) : 0;
-      r[count] = op == VYRE_OP_lid ? local : builtin(l, (op == VYRE_OP_groups ? PROGRAM_BUILTIN_GROUPS : PROGRAM_BUILTIN_WID) + count);
+      r[count] =
+          op == VYRE_OP_lid ? local : builtin(l, (op == VYRE_OP_groups ? PROGRAM_BUILTIN_GROUPS : PROGRAM_BUILTIN_WID) + count);
       if (op == VYRE_OP_gid)
         r[count] = lower_u32(l, VYRE_OP_add, lower_u32(l, VYRE_OP_mul, r[count], lower_word(l, l->size[count])), local);
     }

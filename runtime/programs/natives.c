@@ -52,7 +52,8 @@ is_field(uint32_t op)
 static vyre_kind
 computed_as(uint32_t op, vyre_kind kind)
 {
-  return kind == VYRE_I32 && op != VYRE_OP_convert && vyre_class_has((vyre_class)vyre_op_infos[op].klass, VYRE_U32) ? VYRE_U32 : kind;
+  return kind == VYRE_I32 && op != VYRE_OP_convert && vyre_class_has((vyre_class)vyre_op_infos[op].klass, VYRE_U32) ? VYRE_U32
+                                                                                                                    : kind;
 }
 
 /* Adds an op on lanes, for each kind that it has. */
@@ -78,8 +79,8 @@ add_conversions(void)
 static uint32_t
 lanes_of_packed(uint32_t op)
 {
-  const bool is_bytes = op == VYRE_OP_packsnorm4x8 || op == VYRE_OP_packunorm4x8 || op == VYRE_OP_unpacksnorm4x8 ||
-                        op == VYRE_OP_unpackunorm4x8;
+  const bool is_bytes =
+      op == VYRE_OP_packsnorm4x8 || op == VYRE_OP_packunorm4x8 || op == VYRE_OP_unpacksnorm4x8 || op == VYRE_OP_unpackunorm4x8;
   return is_bytes ? 4 : 2;
 }
 
@@ -137,8 +138,7 @@ program_evaluates(uint32_t op, vyre_kind from, vyre_kind to)
   const vyre_op_info *info = &vyre_op_infos[op];
   if (op == VYRE_OP_convert)
     return vyre_class_has(VYRE_CLASS_NUM, from) && vyre_class_has(VYRE_CLASS_NUM, to);
-  return info->fold == VYRE_FOLD_EXACT && vyre_eval_is_lanewise((vyre_opcode)op) &&
-         vyre_class_has((vyre_class)info->klass, from) &&
+  return info->fold == VYRE_FOLD_EXACT && vyre_eval_is_lanewise((vyre_opcode)op) && vyre_class_has((vyre_class)info->klass, from) &&
          (info->rule == VYRE_RULE_BOOL ? to == VYRE_BOOL : to == from && (info->rule == VYRE_RULE_SAME || is_field(op)));
 }
 
@@ -166,8 +166,8 @@ put_row(vyre_bytes *out, uint32_t number)
   case SHAPE_LDEXP:
     return vyre_bytes_printf(out, "ldexp(%%xf, %%yi)");
   case SHAPE_PACK:
-    return vyre_bytes_printf(out, lanes_of_packed(n->op) == 4 ? "%s(join(join(%%xf, %%yf), join(%%zf, %%df)))"
-                                                              : "%s(join(%%xf, %%yf))", info->text);
+    return vyre_bytes_printf(
+        out, lanes_of_packed(n->op) == 4 ? "%s(join(join(%%xf, %%yf), join(%%zf, %%df)))" : "%s(join(%%xf, %%yf))", info->text);
   case SHAPE_UNPACK:
     return vyre_bytes_printf(out, "lane(%s(%%x), %" PRIu32 "u32)", info->text, n->part);
   case SHAPE_PARTS:

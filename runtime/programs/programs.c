@@ -43,11 +43,11 @@ struct vyre_mega_programs {
   unsigned char *image; /* owned */
   pthread_mutex_t lock;
   room room;
-  registered *entries; /* options.programs; owned */
-  item *items;         /* one for each slot; owned */
+  registered *entries;       /* options.programs; owned */
+  item *items;               /* one for each slot; owned */
   uint64_t contexts, stride; /* the first byte of context 0, and the bytes of a context */
-  uint64_t bindings;   /* the first byte of the bindings of item 0 */
-  uint32_t entries_at; /* the first word of the entries */
+  uint64_t bindings;         /* the first byte of the bindings of item 0 */
+  uint32_t entries_at;       /* the first word of the entries */
   uint32_t generations;
 };
 
@@ -112,7 +112,8 @@ static vyre_status
 lay_out(vyre_mega_programs *p)
 {
   const vyre_mega_programs_options *o = &p->options;
-  const uint64_t entries = round_up(PROGRAM_HEAD_SIZE * 4, ROOM_ALIGN), contexts = round_up(entries + (uint64_t)o->programs * 64, ROOM_ALIGN);
+  const uint64_t entries = round_up(PROGRAM_HEAD_SIZE * 4, ROOM_ALIGN),
+                 contexts = round_up(entries + (uint64_t)o->programs * 64, ROOM_ALIGN);
   p->contexts = contexts;
   p->stride = round_up(PROGRAM_CONTEXT_SIZE * 4, ROOM_ALIGN) + o->scratch;
   p->bindings = contexts + p->stride * p->mega->groups;
@@ -120,7 +121,8 @@ lay_out(vyre_mega_programs *p)
   p->room.end = o->memory;
   if (o->memory >= (UINT64_C(1) << 33) || p->room.begin > o->memory)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: %" PRIu64 " bytes of memory, but %" PRIu32 " workgroups with %" PRIu32 " bytes of scratch each, and "
+                      "megakernel: %" PRIu64 " bytes of memory, but %" PRIu32 " workgroups with %" PRIu32
+                      " bytes of scratch each, and "
                       "%" PRIu32 " programs, need %" PRIu64 " and permit less than 2^33\n"
                       "Fix: choose more memory, less scratch or fewer groups",
                       o->memory, p->mega->groups, o->scratch, o->programs, p->room.begin);
@@ -359,9 +361,10 @@ vyre_status
 vyre_mega_programs_free(vyre_mega_programs *programs, vyre_mega_range range)
 {
   lock(programs);
-  return unlock(programs, room_give(&programs->room, range.at)
-                              ? VYRE_OK
-                              : VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: no range begins at byte %" PRIu64 "\nFix: free it once", range.at));
+  return unlock(programs,
+                room_give(&programs->room, range.at)
+                    ? VYRE_OK
+                    : VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: no range begins at byte %" PRIu64 "\nFix: free it once", range.at));
 }
 
 static vyre_status
@@ -418,7 +421,7 @@ check_item(const vyre_mega_programs *p, const vyre_mega_program_item *i, uint64_
                       i->first, i->first + *out_count, all * r->lanes);
   for (uint32_t k = 0; k < i->buffer_count; k++)
     VYRE_TRY(vyre_status_note(i->buffers[k].size >> 32 ? VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the buffer has 4 GiB or more\n"
-                                                                                       "Fix: use a smaller one")
+                                                                                     "Fix: use a smaller one")
                                                        : check_range(p, i->buffers[k]),
                               "buffer %" PRIu32, k));
   return VYRE_OK;
@@ -444,9 +447,9 @@ prepare(vyre_mega_programs *p, const vyre_mega_program_item *i, vyre_mega_item *
   }
   live_memory_write(p->live, bindings * 4, words, (uint64_t)i->buffer_count * 8);
   *out = (vyre_mega_item){.op = VYRE_MEGA_OP_PROGRAM, .tenant = i->tenant, .priority = i->priority};
-  const uint32_t args[PROGRAM_ARG__COUNT] = {i->program, p->entries[i->program].generation, (uint32_t)bindings, i->first,
-                                             (uint32_t)count, i->groups[0], i->groups[1], i->groups[2],
-                                             i->steps ? i->steps : DEFAULT_STEPS};
+  const uint32_t args[PROGRAM_ARG__COUNT] = {
+      i->program,   p->entries[i->program].generation,  (uint32_t)bindings, i->first, (uint32_t)count, i->groups[0], i->groups[1],
+      i->groups[2], i->steps ? i->steps : DEFAULT_STEPS};
   memcpy(out->args, args, sizeof args);
   p->items[n] = (item){true, i->program};
   p->entries[i->program].in_flight++;

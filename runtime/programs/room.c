@@ -74,7 +74,8 @@ program_end_busy(void *memory, void *ring, uint32_t slots, void *control)
     const size_t base = owner ? owner - 1 : 0;
     if (!owner || base / VYRE_MEGA_SLOT_WORDS >= slots)
       continue;
-    const bool waits = vyre_mega_state_is_active(word_acquire(ring, base)), is_busy = word_get(memory, at + PROGRAM_CONTEXT_BUSY) != 0;
+    const bool waits = vyre_mega_state_is_active(word_acquire(ring, base)),
+               is_busy = word_get(memory, at + PROGRAM_CONTEXT_BUSY) != 0;
     if (waits && !is_busy)
       continue;
     if (waits) {

@@ -26,8 +26,8 @@ bool room_give(room *r, uint64_t at);
 /* Returns whether the bytes are in one allocated range. */
 bool room_has(const room *r, uint64_t at, uint64_t size);
 
-/* Frees the contexts of slots that are no longer in flight.  Ends items whose context is in an unknown state: they are FAULT (LOST).
- * No kernel runs.  Other threads may publish. */
+/* Frees the contexts of slots that are no longer in flight.  Ends items whose context is in an unknown state: they are FAULT
+ * (LOST). No kernel runs.  Other threads may publish. */
 void program_end_busy(void *memory, void *ring, uint32_t slots, void *control);
 
 #endif

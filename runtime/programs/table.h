@@ -6,8 +6,9 @@
  *
  * An entry describes a registered program.  Its code is a list of instructions of PROGRAM_INSTRUCTION words each.  Its pool has the
  * constants, constant tables, and the descriptors of its buffers.  A workgroup of the kernel has one context, with the state of the
- * item that it interprets, and scratch: a word for each lane of the program's workgroup (0 if the lane is active, otherwise the
- * instruction at which it becomes active again), the registers, private memory, workgroup memory.
+ * item that it interprets, and scratch.  The scratch has four parts: a word for each lane of the program's workgroup, the
+ * registers, private memory, workgroup memory.  The word of a lane is 0 if the lane is active.  Otherwise it is the instruction at
+ * which the lane becomes active again.
  *
  *     register r of lane l: word r * lanes + l;    word w of private memory: w * lanes + l
  *
@@ -44,7 +45,7 @@ enum {
   PROGRAM_ENTRY_LANES,    /* invocations of a workgroup */
   PROGRAM_ENTRY_PRIVATES, /* words of private memory of a lane */
   PROGRAM_ENTRY_SHARED,   /* words of workgroup memory */
-  PROGRAM_ENTRY_BUFFERS, /* number of buffers that an item binds */
+  PROGRAM_ENTRY_BUFFERS,  /* number of buffers that an item binds */
   PROGRAM_ENTRY_SIZE = 16
 };
 

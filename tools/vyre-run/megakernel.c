@@ -107,8 +107,12 @@ measure_compiled(const run_options *options, run_target ops, vyre_target *target
   run_dispatch run;
   uint64_t start = clock_now();
   vyre_status status = run_dispatch_make(options, ops, target, program, inputs, results, &run);
-  const vyre_sequence all = {.uploads = run.uploads, .upload_count = run.upload_count, .steps = run.steps,
-                             .step_count = run.step_count, .reads = run.reads, .read_count = run.read_count};
+  const vyre_sequence all = {.uploads = run.uploads,
+                             .upload_count = run.upload_count,
+                             .steps = run.steps,
+                             .step_count = run.step_count,
+                             .reads = run.reads,
+                             .read_count = run.read_count};
   const vyre_sequence again = {.steps = run.steps, .step_count = run.step_count};
   if (!status)
     status = ops->submit(target, &all, NULL);
@@ -151,17 +155,17 @@ print_crossover(const run_options *options, run_target ops, vyre_mega_programs *
   printf("first result: compiled %.3f ms; a later dispatch %.3f ms\n", compiled.first, compiled.later);
   const double gain = interpreted.later - compiled.later, head = compiled.first - interpreted.first;
   if (head <= 0)
-    printf("crossover: none, compiled is faster from the first item on\n");
+    printf("crossover: compiled is faster from the first item on\n");
   else if (gain <= 0)
-    printf("crossover: none, interpreted is faster\n");
+    printf("crossover: interpreted is always faster\n");
   else
     printf("crossover: compiled is faster from %.0f items on\n", ceil(head / gain) + 1);
   return VYRE_OK;
 }
 
 static vyre_status
-run_on(const run_options *options, run_target ops, vyre_mega_programs *programs, const run_program *program, const run_inputs *inputs,
-       run_results *results, run_results *scratch)
+run_on(const run_options *options, run_target ops, vyre_mega_programs *programs, const run_program *program,
+       const run_inputs *inputs, run_results *results, run_results *scratch)
 {
   ranges all = {.count = 0};
   vyre_mega_program_options how = {.struct_size = sizeof how, .specs = program->specs, .spec_count = program->spec_count};
@@ -184,11 +188,11 @@ run_on(const run_options *options, run_target ops, vyre_mega_programs *programs,
   vyre_mega_programs_counts counts;
   vyre_mega_programs_count(programs, &counts);
   if (counts.items != 1)
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "internal error: the device interpreted %" PRIu64 " items\nFix: report this as a bug of vyre",
-                      counts.items);
+    return VYRE_ERROR(VYRE_CODE_INTERNAL,
+                      "internal error: the device interpreted %" PRIu64 " items\nFix: report this as a bug of vyre", counts.items);
   if (options->time)
-    printf("time: %s in a megakernel: %.3f ms, of these the registration %.3f ms; %" PRIu64 " instructions\n", program->path,
-           first, (double)(registered - start) / 1e6, counts.steps);
+    printf("time: %s in a megakernel: %.3f ms, of these the registration %.3f ms; %" PRIu64 " instructions\n", program->path, first,
+           (double)(registered - start) / 1e6, counts.steps);
   return options->bench.value ? print_crossover(options, ops, programs, program, inputs, scratch, &item, first) : VYRE_OK;
 }
 

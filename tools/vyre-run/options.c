@@ -213,7 +213,8 @@ static const option_row rows[] = {
      OPTION_NUMBER,
      AT(bench),
      "N",
-     "then print the time of a dispatch on the target, the median of N rounds. With -compare measure both by turns. With -megakernel "
+     "then print the time of a dispatch on the target, the median of N rounds. With -compare measure both by turns. With "
+     "-megakernel "
      "print the times until the first result, interpreted and compiled",
      .least = 3,
      .most = RUN_MOST_ROUNDS,

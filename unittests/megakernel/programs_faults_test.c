@@ -73,10 +73,11 @@ TEST(every_interpreted_item_is_done_once_or_lost)
   vyre_mega_control control;
   uint32_t program, done = 0;
   const uint32_t items = amount();
-  ok(vyre_mega_programs_start(&frail_ops, target, &(vyre_mega_programs_options){.struct_size = sizeof(vyre_mega_programs_options),
-                                                                                .memory = 4 << 20, .scratch = 16 << 10, .groups = 2,
-                                                                                .slice = 4},
-                              &p));
+  ok(vyre_mega_programs_start(
+      &frail_ops, target,
+      &(vyre_mega_programs_options){
+          .struct_size = sizeof(vyre_mega_programs_options), .memory = 4 << 20, .scratch = 16 << 10, .groups = 2, .slice = 4},
+      &p));
   ok(vyre_mega_programs_register(p, module, (vyre_row){vyre_module_view(module)->first[0]}, NULL, &program));
   f->most = 20;
   f->every = items > 32 ? 7 : 4;

@@ -56,7 +56,17 @@ start(uint32_t programs)
 
 /* ---- damaged tables ------------------------------------------------------------------------------------------------------- */
 
-enum { WORDS = 16384, ENTRIES = 64, CONTEXTS = 128, CONTEXT = 1024, HOST = 4096, CODE = 4608, BUFFER = 12288, CANARY = 13000, END = 14000 };
+enum {
+  WORDS = 16384,
+  ENTRIES = 64,
+  CONTEXTS = 128,
+  CONTEXT = 1024,
+  HOST = 4096,
+  CODE = 4608,
+  BUFFER = 12288,
+  CANARY = 13000,
+  END = 14000
+};
 
 /* Writes a data buffer with one program and one context. */
 static void
@@ -259,7 +269,8 @@ TEST(endless_loops_end_and_delay_nobody)
   bool published = false, ended;
   for (uint32_t i = 0; i < 2; i++)
     ok(vyre_mega_programs_allocate(p, 32, &ranges[i]));
-  const vyre_mega_program_item item = {.program = never, .buffers = &ranges[0], .buffer_count = 1, .groups = {1, 1, 1}, .steps = 50000};
+  const vyre_mega_program_item item = {
+      .program = never, .buffers = &ranges[0], .buffer_count = 1, .groups = {1, 1, 1}, .steps = 50000};
   assert_int_equal(run_item(p, item).reason, VYRE_MEGA_REASON_STEPS);
   vyre_mega_program_item longer = item;
   longer.steps = 0x7fffffff;
@@ -284,8 +295,9 @@ TEST(endless_loops_end_and_delay_nobody)
   assert_int_equal(slot.state, VYRE_MEGA_FAULT);
   assert_int_equal(slot.reason, VYRE_MEGA_REASON_PROGRAM);
   assert_int_equal(add(p, endless), never);
-  assert_int_equal(run_item(p, (vyre_mega_program_item){.program = twice, .buffers = &ranges[1], .buffer_count = 1, .groups = {2, 1, 1}}).state,
-                   VYRE_MEGA_DONE);
+  assert_int_equal(
+      run_item(p, (vyre_mega_program_item){.program = twice, .buffers = &ranges[1], .buffer_count = 1, .groups = {2, 1, 1}}).state,
+      VYRE_MEGA_DONE);
   stop_programs(p);
 }
 
@@ -302,15 +314,18 @@ TEST(a_thousand_programs)
   ok(vyre_mega_programs_allocate(p, 4 * MANY, &range));
   for (uint32_t i = 0; i < MANY; i++) {
     char text[256];
-    snprintf(text, sizeof text, "program @p workgroup(1, 1, 1) {\n  buffer %%x : u32[] storage rw set(0) binding(0)\n"
-                                "  store %%x[%uu32], %uu32\n}\n", i, i * 7 + 1);
+    snprintf(text, sizeof text,
+             "program @p workgroup(1, 1, 1) {\n  buffer %%x : u32[] storage rw set(0) binding(0)\n"
+             "  store %%x[%uu32], %uu32\n}\n",
+             i, i * 7 + 1);
     number = add(p, text);
     assert_int_equal(number, i);
   }
   refuse(p, doubles, "which is the most");
   for (uint32_t i = 0; i < MANY; i++)
-    assert_int_equal(run_item(p, (vyre_mega_program_item){.program = i, .buffers = &range, .buffer_count = 1, .groups = {1, 1, 1}}).state,
-                     VYRE_MEGA_DONE);
+    assert_int_equal(
+        run_item(p, (vyre_mega_program_item){.program = i, .buffers = &range, .buffer_count = 1, .groups = {1, 1, 1}}).state,
+        VYRE_MEGA_DONE);
   uint32_t *words = malloc(range.size);
   ok(vyre_mega_programs_read(p, range, words));
   for (uint32_t i = 0; i < MANY; i++)
@@ -363,10 +378,12 @@ TEST(an_item_is_a_part_of_a_grid)
   vyre_mega_range range;
   uint32_t words[16];
   ok(vyre_mega_programs_allocate(p, sizeof words, &range));
-  assert_int_equal(run_item(p, (vyre_mega_program_item){
-                                   .program = number, .buffers = &range, .buffer_count = 1, .groups = {4, 1, 1}, .first = 3, .count = 7})
-                       .state,
-                   VYRE_MEGA_DONE);
+  assert_int_equal(
+      run_item(p,
+               (vyre_mega_program_item){
+                   .program = number, .buffers = &range, .buffer_count = 1, .groups = {4, 1, 1}, .first = 3, .count = 7})
+          .state,
+      VYRE_MEGA_DONE);
   ok(vyre_mega_programs_read(p, range, words));
   for (uint32_t i = 0; i < 16; i++)
     assert_int_equal(words[i], i >= 3 && i < 10 ? i + 4 : 0);
@@ -396,7 +413,8 @@ TEST(faults_have_their_reasons)
 TEST(what_cannot_be_interpreted_is_refused_by_name)
 {
   vyre_mega_programs *p = start(4);
-  refuse(p, "program @p workgroup(1, 1, 1) {\n  buffer %x : f64[] storage rw set(0) binding(0)\n  store %x[0], sin(load(%x[0]))\n}\n",
+  refuse(p,
+         "program @p workgroup(1, 1, 1) {\n  buffer %x : f64[] storage rw set(0) binding(0)\n  store %x[0], sin(load(%x[0]))\n}\n",
          "'sin' on f64");
   refuse(p, "program @p workgroup(1, 1, 1) {\n  buffer %x : u64[] storage rw set(0) binding(0)\n  atomic_add %x[0], 1u64\n}\n",
          "'atomic_add' on a scalar that has not 32 bits");
@@ -404,8 +422,10 @@ TEST(what_cannot_be_interpreted_is_refused_by_name)
   refuse(p, "program @p flush_f32 workgroup(1, 1, 1) {\n}\n", "float modes");
   refuse(p, "program @p workgroup(1, 1, 1) {\n  buffer %x : u32[100000] private\n  store %x[gid.x], 1u32\n}\n", "private");
   refuse(p, "program @p workgroup(64, 1, 1) {\n  buffer %x : u32[2000] private\n  store %x[gid.x], 1u32\n}\n", "bytes of scratch");
-  refuse(p, "program @p workgroup(1, 1, 1) {\n  buffer %x : spirv TypeImage(type f32, 1, 0, 0, 0, 2, 4) handle ro set(0) binding(0)\n"
-            "  %i = load %x\n  opaque_write ImageWrite(%i, 0u32x2, 0.0f32x4)\n}\n", "OpImageWrite");
+  refuse(p,
+         "program @p workgroup(1, 1, 1) {\n  buffer %x : spirv TypeImage(type f32, 1, 0, 0, 0, 2, 4) handle ro set(0) binding(0)\n"
+         "  %i = load %x\n  opaque_write ImageWrite(%i, 0u32x2, 0.0f32x4)\n}\n",
+         "OpImageWrite");
   stop_programs(p);
 }
 

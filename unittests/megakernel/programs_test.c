@@ -155,8 +155,8 @@ compare_random(vyre_mega_programs *p, vyre_module *module, uint64_t seed)
   bound all[64];
   assert_int_equal(list_bound(module, bindings, dispatch.binding_count, all), count);
   place_bound(p, all, count, ranges);
-  const vyre_mega_slot slot = run_item(p, (vyre_mega_program_item){.program = number, .buffers = ranges, .buffer_count = count,
-                                                                   .groups = {RANDOM_GROUPS, 1, 1}});
+  const vyre_mega_slot slot = run_item(
+      p, (vyre_mega_program_item){.program = number, .buffers = ranges, .buffer_count = count, .groups = {RANDOM_GROUPS, 1, 1}});
   read_bound(p, all, count);
   ok(vyre_mega_programs_remove(p, number));
   if ((slot.state == VYRE_MEGA_DONE) != !expected) {
@@ -191,7 +191,8 @@ TEST(random_programs_compute_the_same_as_the_interpreter)
   vyre_mega_programs_count(p, &counts);
   stop_programs(p);
   print_message("%u of %u random programs were interpreted: %" PRIu64 " items and %" PRIu64 " faults on the device, %" PRIu64
-                " instructions\n", compared, runs, counts.items, counts.faults, counts.steps);
+                " instructions\n",
+                compared, runs, counts.items, counts.faults, counts.steps);
   for (uint32_t i = 0; i < 64 && refusals[i].count; i++)
     print_message("  %u refused: %s\n", refusals[i].count, refusals[i].text);
   assert_int_equal(counts.items + counts.faults, compared);
