@@ -89,28 +89,37 @@ choose_geometry(vyre_mega *mega)
 
 /* ---- the program --------------------------------------------------------------------------------------------------------- */
 
+/* The messages of the parser, with places in the user's file. */
+typedef struct message_list {
+  const vyre_mega_program *program;
+  const vyre_bytes *source;
+  vyre_bytes text;
+} message_list;
+
 static void
 collect_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   char text[1024];
-  vyre_bytes *all = user;
-  vyre_diagnostic_format(diagnostic, text, sizeof text);
-  vyre_status_free(vyre_bytes_printf(all, "%s", text));
+  message_list *all = user;
+  vyre_diagnostic own = *diagnostic;
+  vyre_mega_source_locate(all->program, all->source, &own);
+  vyre_diagnostic_format(&own, text, sizeof text);
+  vyre_status_free(vyre_bytes_printf(&all->text, "%s", text));
 }
 
 static vyre_status
-parse(const vyre_bytes *text, vyre_module *module)
+parse(const vyre_mega_program *program, const vyre_bytes *text, vyre_module *module)
 {
-  vyre_bytes messages = {0};
+  message_list messages = {program, text, {0}};
   vyre_verify_errors errors = {0};
   vyre_status status =
       vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){collect_diagnostic, &messages});
   if (status)
-    status = vyre_status_note(status, "%s", messages.data ? messages.data : "");
+    status = vyre_status_note(status, "%s", messages.text.data ? messages.text.data : "");
   else
     status = vyre_verify(module, &errors);
   vyre_verify_errors_free(&errors);
-  vyre_bytes_free(&messages);
+  vyre_bytes_free(&messages.text);
   return vyre_status_note(status, "in the megakernel's text with the handlers' functions");
 }
 
@@ -147,6 +156,7 @@ make_module(const vyre_mega *mega, vyre_module **out)
                                .is_together = can && !mega->options.is_alone,
                                .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
                                .meets = needs_start_barrier(mega),
+                               .has_no_halves = mega_has_no_halves(mega),
                                .iterations = mega->info.max_iterations / 2};
   vyre_bytes text = {0};
   vyre_module *module = NULL;
@@ -154,7 +164,7 @@ make_module(const vyre_mega *mega, vyre_module **out)
   if (!status)
     status = vyre_module_create(NULL, ROOM, &module);
   if (!status)
-    status = parse(&text, module);
+    status = parse(&mega->options.program, &text, module);
   if (!status)
     status = check_barriers(module, &form);
   if (!status && mega->options.optimize)

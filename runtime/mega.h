@@ -41,6 +41,14 @@ mega_has_data(const vyre_mega *mega)
   return mega->options.program.has_data || mega->options.program.has_programs;
 }
 
+/* Returns whether the kernel has no types of 16 bits. */
+static inline bool
+mega_has_no_halves(const vyre_mega *mega)
+{
+  const uint32_t needed = VYRE_DEVICE_FLOAT16 | VYRE_DEVICE_INT16;
+  return mega->form == VYRE_KERNEL_SPIRV && (mega->info.features & needed) != needed;
+}
+
 /* ---- create.c ------------------------------------------------------------------------------------------------------------ */
 
 /* Compiles the kernel if the target has none. */

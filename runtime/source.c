@@ -4,6 +4,7 @@
 #include "source.h"
 
 #include "programs/natives.h"
+#include "signature.h"
 #include "protocol/words.h"
 
 #include <ctype.h>
@@ -39,7 +40,8 @@ has_priorities(const vyre_mega_program *p)
 static vyre_status
 put_call(const writer *w, const char *function)
 {
-  return vyre_bytes_printf(w->out, "@%s(%%control, %%ring, %%debug, %%io, %s%%base, %%op, %%a0, %%a1, %%a2)", function,
+  return vyre_bytes_printf(w->out, "@%s(%%control, %%ring, %%debug, %%io, %s%%base, %%op, %%a0, %%a1, %%a2)",
+                           mega_function_name(function),
                            w->program->has_data || w->program->has_programs ? "%data, " : "");
 }
 
@@ -133,7 +135,7 @@ put_word(const writer *w, const char *word, size_t length)
   if (IS("ITERATIONS"))
     return vyre_bytes_printf(w->out, "%" PRIu32, w->form->iterations);
   if (IS("PROGRAM_NATIVES"))
-    return program_put_natives(w->out);
+    return program_put_natives(!w->form->has_no_halves, w->out);
   if (IS("OPERATION"))
     return put_operation(w);
   if (IS("SIZE"))
@@ -191,6 +193,7 @@ static bool
 is_name(const char *text)
 {
   size_t i = 0;
+  text = mega_function_name(text);
   if (!text)
     return false;
   while (isalnum((unsigned char)text[i]) || text[i] == '_' || text[i] == '.')
@@ -248,5 +251,6 @@ vyre_mega_source(const vyre_mega_program *program, const vyre_mega_form *form, v
   const writer w = {program, form, out};
   const size_t size = out->size;
   VYRE_TRY(check(program));
+  VYRE_TRY(mega_check_signatures(program));
   return vyre_bytes_undo(out, size, put_all(&w));
 }

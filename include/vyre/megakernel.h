@@ -309,7 +309,7 @@ typedef enum vyre_mega_build {
  * which may run after it. */
 typedef struct vyre_mega_handler {
   uint32_t op;          /* a user op code */
-  const char *function; /* without @ */
+  const char *function; /* with or without its @ */
 } vyre_mega_handler;
 
 #define VYRE_MEGA_AGAIN 0x80000005u
@@ -324,6 +324,7 @@ typedef struct vyre_mega_program {
   /* Whether the kernel interprets registered programs, whose tables are in the fifth buffer (megakernel_programs.h). Not for the
    * build ONCE. Implies has_data. */
   bool has_programs;
+  const char *source_name; /* the file of `source`, for messages, or NULL */
 } vyre_mega_program;
 
 /* The options of the kernel's text that depend on the device. */
@@ -332,12 +333,16 @@ typedef struct vyre_mega_form {
   bool is_together;     /* lanes of a subgroup update counters together; needs vote, ballot and elect */
   bool is_device_scope; /* memory order has device scope, as in Vulkan; otherwise it includes the host */
   bool meets;           /* all workgroups meet before the first round, so all must be resident, or the launch fails */
+  bool has_no_halves;   /* the device has no f16 and 16-bit integers, which only interpreted functions on f16 use */
   uint32_t iterations;  /* most iterations of all loops of an invocation while a program is interpreted; 0 for no limit */
 } vyre_mega_form;
 
-/* Appends the kernel's text: one program, @mega. Returns an error if the list of handlers is invalid. Errors in the text of
- * handlers are found by the parser. */
+/* Appends the kernel's text: one program, @mega. Returns an error if the list of handlers is invalid, or if a handler is missing or
+ * has another signature; then the error has the file and the line. Other errors in the text of handlers are found by the parser. */
 VYRE_MUST_USE vyre_status vyre_mega_source(const vyre_mega_program *program, const vyre_mega_form *form, vyre_bytes *out);
+struct vyre_diagnostic;
+/* Changes the file and the line of a message about the kernel's text to those of the handlers' file, if the place is there. */
+void vyre_mega_source_locate(const vyre_mega_program *program, const vyre_bytes *text, struct vyre_diagnostic *diagnostic);
 
 typedef struct vyre_mega vyre_mega; /* a kernel compiled for a target */
 

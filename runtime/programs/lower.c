@@ -447,7 +447,7 @@ vyre_status
 program_lower(const vyre_module *module, vyre_row program, const program_lowering *how, program_table *out)
 {
   const vyre_view *v = vyre_module_view(module);
-  lowerer l = {.v = v, .program = program.id, .end = vyre_program_end(v, program.id), .subgroup = how->subgroup};
+  lowerer l = {.v = v, .program = program.id, .end = vyre_program_end(v, program.id), .subgroup = how->subgroup, .has_no_halves = how->has_no_halves};
   l.w = (code_writer){.module = module,
                       .program = program.id,
                       .end = l.end,

@@ -54,6 +54,7 @@ typedef struct lowerer {
   const vyre_view *v;
   uint32_t program, end;
   uint32_t subgroup, size[3], lanes;
+  bool has_no_halves;
   uint32_t *values; /* by row - program: 1 plus the index of its first operand in `operands` */
   uint32_t *spot;   /* by row - program, of a buffer: 1 plus the word of its descriptor in the pool */
   list code, registers, operands, labels, pool;
@@ -145,6 +146,7 @@ typedef struct program_lowering {
   uint32_t subgroup; /* lanes of a subgroup */
   const vyre_spec_value *specs;
   uint32_t spec_count;
+  bool has_no_halves; /* as in vyre_mega_form */
 } program_lowering;
 
 /* Makes the table of a program of a sealed, verified module.  A relaxed program has the meaning of a strict one.  Errors (INPUT)

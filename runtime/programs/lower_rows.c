@@ -44,7 +44,7 @@ lower_op(lowerer *l, uint32_t row, uint32_t op, vyre_kind from, vyre_kind to, op
 {
   const operand unused = lower_word(l, 0);
   const uint32_t number = program_native_find(op, from, to, 0), operands = vyre_op_infos[op].operands;
-  if (number != UINT32_MAX)
+  if (number != UINT32_MAX && (from != VYRE_F16 || !l->has_no_halves))
     return emit_native(l, number, x, operands > 1 ? y : unused, operands > 2 ? z : unused, unused);
   if (program_evaluates(op, from, to))
     return emit_eval(l, op, from, to, x, y, z);

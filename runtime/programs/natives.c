@@ -24,6 +24,7 @@ typedef enum shape {
   SHAPE_PARTS,  /* a part of op x */
   SHAPE_PACK,   /* op join x, y and so on */
   SHAPE_UNPACK, /* a lane of op x */
+  SHAPE_HALVES, /* op x, y, z on f16, whose bits are in %x and so on */
 } shape;
 
 static struct {
@@ -102,6 +103,9 @@ list(void)
   for (uint32_t op = VYRE_OP_unpacksnorm4x8; op <= VYRE_OP_unpackhalf2x16; op++)
     for (uint32_t lane = 0; lane < lanes_of_packed(op); lane++)
       add(op, VYRE_U32, VYRE_F32, lane, SHAPE_UNPACK);
+  for (uint32_t op = 0; op < VYRE_OP_dot; op++)
+    if (vyre_op_infos[op].text && vyre_op_infos[op].fold == VYRE_FOLD_LIBM && vyre_op_infos[op].rule == VYRE_RULE_SAME)
+      add(op, VYRE_F16, VYRE_F16, 0, SHAPE_HALVES);
 }
 
 uint32_t
@@ -173,6 +177,11 @@ put_row(vyre_bytes *out, uint32_t number)
   case SHAPE_PARTS:
     VYRE_TRY(vyre_bytes_printf(out, "part("));
     break;
+  case SHAPE_HALVES:
+    VYRE_TRY(vyre_bytes_printf(out, "bitcast(%s(", info->text));
+    for (uint32_t k = 0; k < info->operands && k < 3; k++)
+      VYRE_TRY(vyre_bytes_printf(out, "%sbitcast(convert(%%%s : u16) : f16)", k ? ", " : "", names[k]));
+    return vyre_bytes_printf(out, ") : u16)");
   case SHAPE_LANES:
     break;
   }
@@ -184,13 +193,16 @@ put_row(vyre_bytes *out, uint32_t number)
 }
 
 vyre_status
-program_put_natives(vyre_bytes *out)
+program_put_natives(bool has_halves, vyre_bytes *out)
 {
   const uint32_t count = program_native_count();
   for (uint32_t i = 0; i < count; i++) {
     const vyre_kind to = natives.of[i].to;
+    if (to == VYRE_F16 && !has_halves)
+      continue;
     VYRE_TRY(vyre_bytes_printf(out, "case %" PRIu32 "u32 { set %%r, %s", PROGRAM_NATIVE + i,
                                to == VYRE_BOOL  ? "select("
+                               : to == VYRE_F16 ? "convert("
                                : to == VYRE_U32 ? ""
                                                 : "bitcast("));
     VYRE_TRY(put_row(out, i));

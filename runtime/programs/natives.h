@@ -7,7 +7,7 @@
 #include "table.h"
 #include "vyre/status.h"
 
-/* Appends a case for each native op: it sets %r from %x, %y, %z and %d. */
-VYRE_MUST_USE vyre_status program_put_natives(vyre_bytes *out);
+/* Appends a case for each native op: it sets %r from %x, %y, %z and %d.  Without halves the kernel has no types of 16 bits. */
+VYRE_MUST_USE vyre_status program_put_natives(bool has_halves, vyre_bytes *out);
 
 #endif

@@ -90,6 +90,11 @@ create_kernel(vyre_mega_programs *p, const vyre_target_ops *ops, vyre_target *ta
 {
   vyre_device_info info;
   ops->describe(target, &info);
+  if ((info.forms >> VYRE_KERNEL_SPIRV & 1) != 0 && (info.features & VYRE_DEVICE_INT64) == 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "megakernel: %s has no 64-bit integers, with which the interpreter of programs computes\n"
+                      "Fix: choose another device, or compile the programs",
+                      info.name);
   const vyre_mega_options options = {
       .struct_size = sizeof options,
       .program = {.build = p->options.by_priority ? VYRE_MEGA_PERSISTENT_BY_PRIORITY : VYRE_MEGA_PERSISTENT, .has_programs = true},
@@ -288,7 +293,10 @@ vyre_mega_programs_register(vyre_mega_programs *programs, const vyre_module *mod
   program_table table;
   if (options)
     VYRE_TRY(vyre_options_read(&o, sizeof o, options, "vyre_mega_program_options"));
-  const program_lowering how = {o.subgroup ? o.subgroup : 32, o.specs, o.spec_count};
+  const program_lowering how = {.subgroup = o.subgroup ? o.subgroup : 32,
+                                .specs = o.specs,
+                                .spec_count = o.spec_count,
+                                .has_no_halves = mega_has_no_halves(programs->mega)};
   VYRE_TRY(program_lower(module, program, &how, &table));
   lock(programs);
   vyre_status status = unlock(programs, add_program(programs, &table, out));

@@ -224,7 +224,7 @@ run_on(run *r, vyre_target *target)
                                                  : VYRE_MEGA_ONCE;
   const vyre_mega_options options = {
       .struct_size = sizeof options,
-      .program = {.build = build, .source = source.data, .handlers = o->handlers.all, .handler_count = o->handlers.count},
+      .program = {.build = build, .source = source.data, .source_name = o->handlers_path, .handlers = o->handlers.all, .handler_count = o->handlers.count},
       .slots = r->slots};
   vyre_status status = vyre_mega_create(o->target, target, &options, &r->mega);
   vyre_bytes_free(&source);
