@@ -87,6 +87,7 @@ TEST(every_interpreted_item_is_done_once_or_lost)
       publish(p, program, &flights[k]);
     for (uint32_t k = 0; k < FLIGHT; k++)
       done += finish(p, &flights[k]);
+    hang_progress();
   }
   vyre_mega_programs_count(p, &device_counts);
   ok(vyre_mega_programs_stop(p, &control, NULL));

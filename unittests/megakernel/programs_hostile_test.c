@@ -212,6 +212,7 @@ TEST(damaged_tables_only_end_their_item)
       fail_msg("damage %u of word %u: the slot is %s", n, at, vyre_mega_state_text(slot.state));
     faults += slot.state == VYRE_MEGA_FAULT;
     check_rest(r, "damage of word", at);
+    hang_progress();
   }
   print_message("%u damaged tables, %u faults\n", runs, faults);
   assert_true(faults * 10 > runs);
@@ -253,6 +254,7 @@ TEST(wrong_sizes_are_faults)
     if (slot.state != VYRE_MEGA_FAULT || slot.reason != wrong[i].reason)
       fail_msg("case %u: %s, reason %u", i, vyre_mega_state_text(slot.state), slot.reason);
     check_rest(r, "case", i);
+    hang_progress();
   }
   raw_free(r);
 }

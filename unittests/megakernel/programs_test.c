@@ -187,6 +187,7 @@ TEST(random_programs_compute_the_same_as_the_interpreter)
     assert_null(vyre_module_seal(module, NULL));
     compared += make_exact(module) && compare_random(p, module, seed + i);
     vyre_module_destroy(module);
+    hang_progress();
   }
   vyre_mega_programs_count(p, &counts);
   stop_programs(p);
