@@ -95,11 +95,12 @@ check_function(const vyre_mega_program *program, const char *function)
   read_signature(at, signature);
   if (strcmp(signature, wanted) == 0)
     return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s:%" PRIu32 ": @%s does not have the parameters and the result of a handler\n"
-                    "Fix: func @%s(%%control : path u32[], %%ring : path u32[], %%debug : path u32[], %%io : path u32[], %s%%base : u32, "
-                    "%%op : u32, %%a0 : u32, %%a1 : u32, %%a2 : u32) -> u32",
-                    name_of_source(program), count_lines(program->source, at) + 1, name, name, data);
+  return VYRE_ERROR(
+      VYRE_CODE_INPUT,
+      "%s:%" PRIu32 ": @%s does not have the parameters and the result of a handler\n"
+      "Fix: func @%s(%%control : path u32[], %%ring : path u32[], %%debug : path u32[], %%io : path u32[], %s%%base : u32, "
+      "%%op : u32, %%a0 : u32, %%a1 : u32, %%a2 : u32) -> u32",
+      name_of_source(program), count_lines(program->source, at) + 1, name, name, data);
 }
 
 vyre_status

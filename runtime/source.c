@@ -41,8 +41,7 @@ static vyre_status
 put_call(const writer *w, const char *function)
 {
   return vyre_bytes_printf(w->out, "@%s(%%control, %%ring, %%debug, %%io, %s%%base, %%op, %%a0, %%a1, %%a2)",
-                           mega_function_name(function),
-                           w->program->has_data || w->program->has_programs ? "%data, " : "");
+                           mega_function_name(function), w->program->has_data || w->program->has_programs ? "%data, " : "");
 }
 
 static vyre_status put_text(const writer *w, const char *text);

@@ -47,6 +47,7 @@ typedef struct vyre_mega_program_options {
   uint32_t subgroup;  /* lanes of a subgroup of the program, a power of two up to 128; 0 for 32 */
   const vyre_spec_value *specs;
   uint32_t spec_count;
+  uint32_t open_descriptors; /* elements of an array of buffers of open length; 0 if the program has none */
 } vyre_mega_program_options;
 
 /* Registers a program of a sealed, verified module, which is not needed afterward. Stores its number. Errors (INPUT) name the row

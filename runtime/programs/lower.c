@@ -447,7 +447,11 @@ vyre_status
 program_lower(const vyre_module *module, vyre_row program, const program_lowering *how, program_table *out)
 {
   const vyre_view *v = vyre_module_view(module);
-  lowerer l = {.v = v, .program = program.id, .end = vyre_program_end(v, program.id), .subgroup = how->subgroup, .has_no_halves = how->has_no_halves};
+  lowerer l = {.v = v,
+               .program = program.id,
+               .end = vyre_program_end(v, program.id),
+               .subgroup = how->subgroup,
+               .has_no_halves = how->has_no_halves};
   l.w = (code_writer){.module = module,
                       .program = program.id,
                       .end = l.end,
@@ -456,7 +460,7 @@ program_lower(const vyre_module *module, vyre_row program, const program_lowerin
                       .specs = how->specs,
                       .spec_count = how->spec_count,
                       .has_push = true,
-                      .open_descriptors = CODE_UNBOUNDED};
+                      .open_descriptors = how->open_descriptors ? how->open_descriptors : CODE_UNBOUNDED};
   *out = (program_table){0};
   if (begin(&l, how))
     lower_program(&l);

@@ -146,7 +146,8 @@ typedef struct program_lowering {
   uint32_t subgroup; /* lanes of a subgroup */
   const vyre_spec_value *specs;
   uint32_t spec_count;
-  bool has_no_halves; /* as in vyre_mega_form */
+  bool has_no_halves;        /* as in vyre_mega_form */
+  uint32_t open_descriptors; /* as in vyre_mega_program_options */
 } program_lowering;
 
 /* Makes the table of a program of a sealed, verified module.  A relaxed program has the meaning of a strict one.  Errors (INPUT)

@@ -89,7 +89,8 @@ plan_bound(lowerer *l, uint32_t buffer)
 {
   const uint32_t slot = code_slot_of(&l->w, buffer), first = code_first_descriptor(&l->w, slot);
   if (code_is_table(&l->w, buffer))
-    return lower_fail(l, buffer, "an array of buffers of open length is not interpreted on devices\nFix: give it a length");
+    return lower_fail(l, buffer,
+                      "an array of buffers of open length needs a length\nFix: set `open_descriptors`, or give the array a length");
   const uint32_t count = code_first_descriptor(&l->w, slot + 1) - first;
   l->buffers = first + count > l->buffers ? first + count : l->buffers;
   if (l->buffers > MOST_BOUND)

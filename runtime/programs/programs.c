@@ -296,6 +296,7 @@ vyre_mega_programs_register(vyre_mega_programs *programs, const vyre_module *mod
   const program_lowering how = {.subgroup = o.subgroup ? o.subgroup : 32,
                                 .specs = o.specs,
                                 .spec_count = o.spec_count,
+                                .open_descriptors = o.open_descriptors,
                                 .has_no_halves = mega_has_no_halves(programs->mega)};
   VYRE_TRY(program_lower(module, program, &how, &table));
   lock(programs);

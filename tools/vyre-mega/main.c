@@ -60,15 +60,16 @@ static const option_row rows[] = {
 static const option_table table = {
     .program = "vyre-mega",
     .usage = "[options] FILE | [options] replay LOG | new NAME",
-    .about = "Runs the items of FILE on the megakernel, and prints the end of each, the counters, the debug log and the results.\n"
-             "Each line is an item. # begins a comment:\n"
-             "\n"
-             "  OP [tenant=N] [priority=CRITICAL|HIGH|NORMAL|LOW|IDLE] ARGUMENT...\n"
-             "\n"
-             "OP is a code, or nop, store, add, load, swap, copy, fence, print or shutdown (docs/megakernel.md).\n"
-             "\n"
-             "`replay LOG` runs the items that -log appended to LOG, and reports those with another end. `new NAME` makes a folder\n"
-             "with a handler, items for it and a host program.\n",
+    .about =
+        "Runs the items of FILE on the megakernel, and prints the end of each, the counters, the debug log and the results.\n"
+        "Each line is an item. # begins a comment:\n"
+        "\n"
+        "  OP [tenant=N] [priority=CRITICAL|HIGH|NORMAL|LOW|IDLE] ARGUMENT...\n"
+        "\n"
+        "OP is a code, or nop, store, add, load, swap, copy, fence, print or shutdown (docs/megakernel.md).\n"
+        "\n"
+        "`replay LOG` runs the items that -log appended to LOG, and reports those with another end. `new NAME` makes a folder\n"
+        "with a handler, items for it and a host program.\n",
     .after = "Exit codes: 0 all items are DONE (or end as in the log), 1 some are not, or the file is wrong, 2 wrong use, 3 the\n"
              "device failed.\n",
     .rows = rows,

@@ -53,9 +53,10 @@ mega_new(const char *name)
 {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz", others[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
   if (strspn(name, letters) == 0 || strspn(name, others) != strlen(name) || strlen(name) >= MOST_NAME)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "'%s' is not a name of a handler\nFix: use at most %d lower-case letters, digits and _, and begin with a letter",
-                      name, MOST_NAME - 1);
+    return VYRE_ERROR(
+        VYRE_CODE_USAGE,
+        "'%s' is not a name of a handler\nFix: use at most %d lower-case letters, digits and _, and begin with a letter", name,
+        MOST_NAME - 1);
   if (mkdir(name, 0777) != 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder %s: %s\nFix: choose another name, or remove the folder", name,
                       strerror(errno));

@@ -168,7 +168,10 @@ run_on(const run_options *options, run_target ops, vyre_mega_programs *programs,
        const run_inputs *inputs, run_results *results, run_results *scratch)
 {
   ranges all = {.count = 0};
-  vyre_mega_program_options how = {.struct_size = sizeof how, .specs = program->specs, .spec_count = program->spec_count};
+  vyre_mega_program_options how = {.struct_size = sizeof how,
+                                   .specs = program->specs,
+                                   .spec_count = program->spec_count,
+                                   .open_descriptors = RUN_OPEN_DESCRIPTORS};
   uint32_t number;
   VYRE_TRY(run_subgroup_size(options, program, &how.subgroup));
   VYRE_TRY(run_check_plain(program));

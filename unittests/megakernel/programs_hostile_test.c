@@ -50,8 +50,11 @@ refuse(vyre_mega_programs *p, const char *text, const char *word)
 static vyre_mega_programs *
 start(uint32_t programs)
 {
-  return start_programs((vyre_mega_programs_options){
-      .struct_size = sizeof(vyre_mega_programs_options), .memory = 8 << 20, .scratch = 64 << 10, .programs = programs});
+  return start_programs((vyre_mega_programs_options){.struct_size = sizeof(vyre_mega_programs_options),
+                                                     .memory = 8 << 20,
+                                                     .scratch = 64 << 10,
+                                                     .programs = programs,
+                                                     .by_priority = programs > 4});
 }
 
 /* ---- damaged tables ------------------------------------------------------------------------------------------------------- */
@@ -336,6 +339,22 @@ TEST(a_thousand_programs)
   ok(vyre_mega_programs_remove(p, MANY / 2));
   refused(vyre_mega_programs_describe(p, MANY / 2, &buffers, &instructions), "not registered");
   assert_int_equal(add(p, doubles), MANY / 2);
+  stop_programs(p);
+}
+
+TEST(a_kernel_stops_while_it_interprets)
+{
+  vyre_mega_programs *p = start(4);
+  const uint32_t never = add(p, endless);
+  vyre_mega_range range;
+  vyre_mega_program_ticket ticket;
+  bool published = false;
+  ok(vyre_mega_programs_allocate(p, 32, &range));
+  const vyre_mega_program_item item = {.program = never, .buffers = &range, .buffer_count = 1, .groups = {1, 1, 1}};
+  while (!published)
+    ok(vyre_mega_programs_publish(p, &item, &ticket, &published));
+  for (uint32_t count = 0; count == 0;)
+    ok(vyre_mega_programs_read(p, (vyre_mega_range){range.at, 4}, &count));
   stop_programs(p);
 }
 

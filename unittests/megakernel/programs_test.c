@@ -136,7 +136,8 @@ compare_random(vyre_mega_programs *p, vyre_module *module, uint64_t seed)
   const uint32_t program = v->first[0], subgroup = 1u << (seed >> 1) % 4;
   uint32_t number;
   vyre_binding bindings[RANDOM_BINDINGS];
-  const vyre_mega_program_options options = {.struct_size = sizeof options, .subgroup = subgroup};
+  const vyre_mega_program_options options = {
+      .struct_size = sizeof options, .subgroup = subgroup, .open_descriptors = RANDOM_BLOCKS};
   vyre_status status = vyre_mega_programs_register(p, module, (vyre_row){program}, &options, &number);
   if (status) {
     count_refusal(status);
