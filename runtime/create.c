@@ -89,28 +89,37 @@ choose_geometry(vyre_mega *mega)
 
 /* ---- the program --------------------------------------------------------------------------------------------------------- */
 
+/* The messages of the parser, with places in the user's file. */
+typedef struct message_list {
+  const vyre_mega_program *program;
+  const vyre_bytes *source;
+  vyre_bytes text;
+} message_list;
+
 static void
 collect_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   char text[1024];
-  vyre_bytes *all = user;
-  vyre_diagnostic_format(diagnostic, text, sizeof text);
-  vyre_status_free(vyre_bytes_printf(all, "%s", text));
+  message_list *all = user;
+  vyre_diagnostic own = *diagnostic;
+  vyre_mega_source_locate(all->program, all->source, &own);
+  vyre_diagnostic_format(&own, text, sizeof text);
+  vyre_status_free(vyre_bytes_printf(&all->text, "%s", text));
 }
 
 static vyre_status
-parse(const vyre_bytes *text, vyre_module *module)
+parse(const vyre_mega_program *program, const vyre_bytes *text, vyre_module *module)
 {
-  vyre_bytes messages = {0};
+  message_list messages = {program, text, {0}};
   vyre_verify_errors errors = {0};
   vyre_status status =
       vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){collect_diagnostic, &messages});
   if (status)
-    status = vyre_status_note(status, "%s", messages.data ? messages.data : "");
+    status = vyre_status_note(status, "%s", messages.text.data ? messages.text.data : "");
   else
     status = vyre_verify(module, &errors);
   vyre_verify_errors_free(&errors);
-  vyre_bytes_free(&messages);
+  vyre_bytes_free(&messages.text);
   return vyre_status_note(status, "in the megakernel's text with the handlers' functions");
 }
 
@@ -146,14 +155,16 @@ make_module(const vyre_mega *mega, vyre_module **out)
   const vyre_mega_form form = {.workgroup = mega->workgroup,
                                .is_together = can && !mega->options.is_alone,
                                .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
-                               .meets = needs_start_barrier(mega)};
+                               .meets = needs_start_barrier(mega),
+                               .has_no_halves = mega_has_no_halves(mega),
+                               .iterations = mega->info.max_iterations / 2};
   vyre_bytes text = {0};
   vyre_module *module = NULL;
   vyre_status status = vyre_mega_source(&mega->options.program, &form, &text);
   if (!status)
     status = vyre_module_create(NULL, ROOM, &module);
   if (!status)
-    status = parse(&text, module);
+    status = parse(&mega->options.program, &text, module);
   if (!status)
     status = check_barriers(module, &form);
   if (!status && mega->options.optimize)
@@ -181,7 +192,7 @@ choose_form(vyre_mega *mega)
   const uint32_t forms = mega->info.forms;
   mega->native = mega->options.native;
   if (!mega->native.run && !is_users(&mega->options.program) && mega->options.workgroup <= 1)
-    mega->native = mega_natives[mega->options.program.build];
+    mega->native = (mega->options.program.has_programs ? mega_program_natives : mega_natives)[mega->options.program.build];
   if (forms >> VYRE_KERNEL_SPIRV & 1)
     mega->form = VYRE_KERNEL_SPIRV;
   else if (forms >> VYRE_KERNEL_PTX & 1)
@@ -212,11 +223,14 @@ make_code(vyre_mega *mega)
     mega->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
     return VYRE_OK;
   }
+  /* Programs that the kernel interprets are strict, so that it computes floats exactly if the device can. */
+  const bool is_exact = mega->options.program.has_programs && mega->info.free_float_controls;
+  const vyre_spirv_options spirv = {.struct_size = sizeof spirv, .float_controls = is_exact ? mega->info.float_controls : 0};
   vyre_status status =
       mega->form == VYRE_KERNEL_PTX
           ? vyre_ptx_write(module, program, &(vyre_ptx_options){.struct_size = sizeof(vyre_ptx_options), .name = "mega"},
                            &mega->code)
-          : vyre_spirv_write(module, 0, NULL, &mega->code);
+          : vyre_spirv_write(module, 0, &spirv, &mega->code);
   vyre_module_destroy(module);
   return status;
 }
@@ -226,7 +240,7 @@ mega_compile(vyre_mega *mega)
 {
   if (mega->kernel.id)
     return VYRE_OK;
-  const uint32_t count = MEGA_BUFFERS + mega->options.program.has_data;
+  const uint32_t count = MEGA_BUFFERS + mega_has_data(mega);
   vyre_kernel_slot slots[MEGA_MOST_BUFFERS];
   for (uint32_t i = 0; i < count; i++)
     slots[i] = (vyre_kernel_slot){.binding = i, .kind = VYRE_SLOT_STORAGE};

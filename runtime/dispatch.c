@@ -66,7 +66,7 @@ check_row(const vyre_mega *mega, const vyre_mega_row *row)
 {
   const uint64_t sizes[] = {VYRE_MEGA_CONTROL_WORDS * 4, vyre_mega_ring_size(mega->options.slots), VYRE_MEGA_DEBUG_BYTES,
                             VYRE_MEGA_IO_BYTES, 4};
-  for (uint32_t k = 0; k < MEGA_BUFFERS + (mega->options.program.has_data ? 1u : 0u); k++) {
+  for (uint32_t k = 0; k < MEGA_BUFFERS + (mega_has_data(mega) ? 1u : 0u); k++) {
     const uint64_t size = row->buffers[k].size;
     if (row->buffers[k].buffer.id == 0 || size < sizes[k] || size % 4 || ((k == 1 || k == 2) && size != sizes[k]))
       return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -331,7 +331,7 @@ vyre_mega_dispatch(vyre_mega *mega, const vyre_mega_input *input, vyre_mega_outp
   vyre_status status = dispatch(mega, input, input->data, output, &own);
   if (status) {
     vyre_mega_row row = {.buffers = {[MEGA_BUFFERS] = input->data}};
-    VYRE_TRY(mega_try_again(mega, status, &row, 1, mega->options.program.has_data, &own.was_recovered));
+    VYRE_TRY(mega_try_again(mega, status, &row, 1, mega_has_data(mega), &own.was_recovered));
     VYRE_TRY(mega_note_again(dispatch(mega, input, row.buffers[MEGA_BUFFERS], output, &own), own.was_recovered));
   }
   own.latency_ns = clock_now() - start;

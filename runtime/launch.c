@@ -10,7 +10,7 @@ mega_launch(const vyre_mega *mega, const vyre_range *ranges, vyre_step *out)
 {
   const vyre_step step = {.kernel = mega->kernel,
                           .buffers = ranges,
-                          .buffer_count = MEGA_BUFFERS + mega->options.program.has_data,
+                          .buffer_count = MEGA_BUFFERS + mega_has_data(mega),
                           .groups = {mega->groups, 1, 1}};
   if (!mega->is_beside) {
     out[0] = step;

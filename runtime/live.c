@@ -68,6 +68,21 @@ make_lists(vyre_mega_live *live)
                                                                                   : VYRE_OUT_OF_MEMORY("for a live megakernel");
 }
 
+/* Makes the fifth buffer over the live kernel's own memory, or for MIRRORED a separate one. */
+static vyre_status
+make_memory(vyre_mega_live *live)
+{
+  const vyre_mega *m = live->mega;
+  vyre_range *range = &live->row.buffers[MEGA_BUFFERS];
+  VYRE_TRY(live->way == VYRE_MEGA_MIRRORED ? m->ops->allocate(m->target, live->memory.size, &range->buffer)
+                                           : m->ops->import(m->target, live->memory.image, live->memory.size, &range->buffer));
+  live->has_buffer[MEGA_BUFFERS] = true;
+  range->size = live->memory.size;
+  live->stats.device_allocation_events++;
+  live->stats.device_allocation_bytes += range->size;
+  return VYRE_OK;
+}
+
 vyre_status
 live_make_buffers(vyre_mega_live *live)
 {
@@ -82,7 +97,7 @@ live_make_buffers(vyre_mega_live *live)
     live->stats.device_allocation_events++;
     live->stats.device_allocation_bytes += range->size;
   }
-  return VYRE_OK;
+  return live->memory.image ? make_memory(live) : VYRE_OK;
 }
 
 bool
@@ -99,12 +114,13 @@ free_live(vyre_mega_live *live)
   const bool is_left = live_may_be_written(live);
   vyre_status status = VYRE_OK;
   vyre_mega_pump_stop(live->pump, NULL);
-  for (uint32_t k = 0; k < MEGA_BUFFERS; k++) {
+  for (uint32_t k = 0; k < MEGA_MOST_BUFFERS; k++) {
     if (live->has_buffer[k] && live->losses == live->mega->losses)
       status = vyre_status_join(status, live->mega->ops->free(live->mega->target, live->row.buffers[k].buffer));
-    if (!is_left)
+    if (!is_left && k < MEGA_BUFFERS)
       free(live->images[k]);
   }
+  live_memory_free(live);
   pthread_cond_destroy(&live->woken);
   pthread_mutex_destroy(&live->lock);
   free(live->owners);
@@ -159,6 +175,7 @@ begin(vyre_mega_live *live)
 {
   VYRE_TRY(make_images(live));
   VYRE_TRY(make_lists(live));
+  VYRE_TRY(live_memory_start(live));
   VYRE_TRY(mega_compile(live->mega));
   VYRE_TRY(live_make_buffers(live));
   VYRE_TRY(start_pump(live));
@@ -171,6 +188,12 @@ begin(vyre_mega_live *live)
 
 vyre_status
 vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyre_mega_live **out)
+{
+  return live_start(mega, options, &(live_memory){0}, out);
+}
+
+vyre_status
+live_start(vyre_mega *mega, const vyre_mega_live_options *options, const live_memory *memory, vyre_mega_live **out)
 {
   const vyre_mega_build build = mega->options.program.build;
   *out = NULL;
@@ -185,7 +208,7 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
         "megakernel: the target '%s' interprets these handlers, and a live kernel needs compiled ones\n"
         "Fix: use another target (vyre-mega -target=vulkan), or compile the handlers with vyre-megac and set `native`",
         mega->ops->name);
-  if (mega->options.program.has_data && o.data.buffer.id == 0)
+  if (mega_has_data(mega) && o.data.buffer.id == 0 && !memory->image)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the program needs a data buffer\nFix: set the options' `data`");
   if (has_priorities(mega) && mega->options.slots < VYRE_MEGA_LEVELS)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " slots are fewer than the %d priorities\nFix: use more slots",
@@ -195,6 +218,7 @@ vyre_mega_live_start(vyre_mega *mega, const vyre_mega_live_options *options, vyr
     return VYRE_OUT_OF_MEMORY("for a live megakernel");
   live->mega = mega;
   live->options = o;
+  live->memory = *memory;
   live->slots = mega->options.slots;
   live->way = choose_way(mega, o.slice);
   live->started = clock_now();

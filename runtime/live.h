@@ -22,12 +22,21 @@ enum { LIVE_NOT_THERE, LIVE_GOES_UP, LIVE_IS_THERE };
 /* States of a slot's owner: free; owned by a ticket or a publisher; owned by an item without a ticket until the item ends. */
 enum { LIVE_FREE, LIVE_TAKEN, LIVE_FORGOTTEN };
 
+/* The fifth buffer's memory, if the live kernel owns it. */
+typedef struct live_memory {
+  unsigned char *image; /* borrowed; whole pages, or NULL */
+  size_t size, used;    /* in bytes; a launch needs only the first `used` */
+  /* For MIRRORED: blocks that the host has written since the last upload, blocks without data, and data that moves up or down. */
+  bool *dirty, *idle;
+  unsigned char *down;
+} live_memory;
+
 struct vyre_mega_live {
   vyre_mega *mega;
   vyre_mega_way way;
   vyre_mega_live_options options;
   vyre_mega_row row;
-  bool has_buffer[MEGA_BUFFERS];
+  bool has_buffer[MEGA_MOST_BUFFERS];
   uint32_t losses;            /* the mega's losses when the buffers were made */
   void *images[MEGA_BUFFERS]; /* whole pages */
   size_t sizes[MEGA_BUFFERS]; /* used bytes of each image */
@@ -35,6 +44,7 @@ struct vyre_mega_live {
   uint32_t slots;
   uint32_t *owners, *turns; /* by slot */
   uint32_t first[VYRE_MEGA_LEVELS + 1], cursors[VYRE_MEGA_LEVELS];
+  live_memory memory;
   bool stops;  /* stop was called */
   bool ended;  /* the kernel is not launched again */
   bool failed; /* the driving thread ended with the error `message` */
@@ -74,6 +84,31 @@ bool live_may_be_written(const vyre_mega_live *live);
 /* Returns whether the kernel owns no slot. */
 bool live_is_drained(const vyre_mega_live *live);
 void live_wake(vyre_mega_live *live);
+
+/* Starts a live kernel whose fifth buffer has the memory: whole pages, of which the first `used` bytes are in use. */
+vyre_status live_start(vyre_mega *mega, const vyre_mega_live_options *options, const live_memory *memory, vyre_mega_live **out);
+
+/* ---- live_memory.c ------------------------------------------------------------------------------------------------------- */
+
+/* The uploads of a slice, and the parts of the memory that it reads back to `down`.  Both are owned. */
+typedef struct live_transfers {
+  vyre_upload *uploads;
+  vyre_read *reads;
+  uint32_t upload_count, read_count;
+} live_transfers;
+
+vyre_status live_memory_start(vyre_mega_live *live);
+void live_memory_free(vyre_mega_live *live);
+/* Writes bytes of the memory, zeros if `data` is NULL; reads bytes as of the last slice. */
+void live_memory_write(vyre_mega_live *live, uint64_t at, const void *data, uint64_t size);
+void live_memory_read(vyre_mega_live *live, uint64_t at, void *out, uint64_t size);
+/* Marks memory as without data, which no slice moves, or as in use. */
+void live_memory_set_idle(vyre_mega_live *live, uint64_t at, uint64_t size, bool is_idle);
+/* For MIRRORED: lists the transfers of a slice; copies the data that the slice has read back to the image. */
+vyre_status live_memory_list(vyre_mega_live *live, live_transfers *out);
+void live_memory_merge(vyre_mega_live *live, const live_transfers *done);
+/* For MIRRORED: marks all of the used memory for upload. */
+void live_memory_forget(vyre_mega_live *live);
 
 /* ---- live_drive.c -------------------------------------------------------------------------------------------------------- */
 

@@ -45,6 +45,7 @@ launch(vyre_mega_live *live)
 /* ---- a ring in the device's memory --------------------------------------------------------------------------------------- */
 
 typedef struct slice {
+  live_transfers memory;
   vyre_upload *uploads;
   vyre_read *reads;
   uint32_t *words; /* control words to upload */
@@ -117,6 +118,25 @@ merge_slots(vyre_mega_live *live)
   }
 }
 
+/* Adds transfers of the kernel's memory.  Called after the items were found, which may need what the host has written. */
+static vyre_status
+add_memory(vyre_mega_live *live, slice *s)
+{
+  const live_transfers *m = &s->memory;
+  VYRE_TRY(live_memory_list(live, &s->memory));
+  vyre_upload *uploads = realloc(s->uploads, ((size_t)s->upload_count + m->upload_count + 1) * sizeof *uploads);
+  s->uploads = uploads ? uploads : s->uploads;
+  vyre_read *reads = realloc(s->reads, ((size_t)s->read_count + m->read_count + 1) * sizeof *reads);
+  s->reads = reads ? reads : s->reads;
+  if (!uploads || !reads)
+    return VYRE_OUT_OF_MEMORY("for a slice");
+  memcpy(uploads + s->upload_count, m->uploads, m->upload_count * sizeof *uploads);
+  memcpy(reads + s->read_count, m->reads, m->read_count * sizeof *reads);
+  s->upload_count += m->upload_count;
+  s->read_count += m->read_count;
+  return VYRE_OK;
+}
+
 static vyre_status
 run_slice(vyre_mega_live *live, slice *s)
 {
@@ -136,6 +156,8 @@ run_slice(vyre_mega_live *live, slice *s)
     s->upload_count += live_io_list_uploads(live, s->uploads + s->upload_count);
     s->reads[s->read_count++] = (vyre_read){{live->row.buffers[3].buffer, 0, sizeof live->io_down}, live->io_down};
   }
+  if (live->memory.image)
+    VYRE_TRY(add_memory(live, s));
   const vyre_sequence sequence = {.uploads = s->uploads,
                                   .upload_count = s->upload_count,
                                   .steps = steps,
@@ -143,6 +165,8 @@ run_slice(vyre_mega_live *live, slice *s)
                                   .reads = s->reads,
                                   .read_count = s->read_count};
   VYRE_TRY(live_submit(live, &sequence));
+  if (live->memory.image)
+    live_memory_merge(live, &s->memory); /* before the ends of items, after which the host reads their results */
   merge_control(live);
   merge_slots(live);
   return live->pump ? live_io_update(live) : VYRE_OK;
@@ -155,6 +179,10 @@ mirror(vyre_mega_live *live)
              .reads = calloc((size_t)live->slots + 2, sizeof *s.reads),
              .words = malloc(live->sizes[0])};
   vyre_status status = s.uploads && s.reads && s.words ? run_slice(live, &s) : VYRE_OUT_OF_MEMORY("for a slice");
+  if (status && live->memory.image)
+    live_memory_forget(live);
+  free(s.memory.uploads);
+  free(s.memory.reads);
   free(s.uploads);
   free(s.reads);
   free(s.words);
@@ -200,18 +228,25 @@ sleep_for(vyre_mega_live *live, uint32_t seen)
   pthread_mutex_unlock(&live->lock);
 }
 
+/* Counts items that ended and interpreted parts of programs. */
+static uint32_t
+count_work(const vyre_mega_live *live)
+{
+  return live_count_ended(live) + live_word(live->images[0], VYRE_MEGA_PROGRESS);
+}
+
 static vyre_status
 drive(vyre_mega_live *live)
 {
   while (!is_over(live)) {
-    const uint32_t bell = live_word(live->images[0], VYRE_MEGA_DOORBELL), before = live_count_ended(live);
+    const uint32_t bell = live_word(live->images[0], VYRE_MEGA_DOORBELL), before = count_work(live);
     vyre_status status = live->way == VYRE_MEGA_MIRRORED ? mirror(live) : launch(live);
     if (status) {
       VYRE_TRY(live_recover(live, status));
       continue;
     }
     live->has_recovered = false;
-    if (live->way != VYRE_MEGA_MAPPED && live_count_ended(live) == before)
+    if (live->way != VYRE_MEGA_MAPPED && count_work(live) == before)
       sleep_for(live, bell);
   }
   return VYRE_OK;

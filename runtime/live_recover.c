@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
+#include "programs/room.h"
 
 #include <stdlib.h>
 
@@ -58,8 +59,9 @@ live_upload(vyre_mega_live *live)
 static vyre_status
 make_anew(vyre_mega_live *live)
 {
-  for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
+  for (uint32_t k = 0; k < MEGA_MOST_BUFFERS; k++)
     live->has_buffer[k] = false;
+  live_memory_forget(live);
   live->stats.was_recovered = true;
   VYRE_TRY(mega_compile(live->mega));
   return live_make_buffers(live);
@@ -80,5 +82,7 @@ live_recover(vyre_mega_live *live, vyre_status status)
   if (live->way == VYRE_MEGA_MIRRORED)
     return mega_note_again(live_upload(live), was_lost);
   mega_end_claimed(live->images, live->sizes, live->slots); /* a launch that ran out of memory may have begun */
+  if (live->mega->options.program.has_programs && live->memory.image)
+    program_end_busy(live->memory.image, live->images[1], live->slots, live->images[0]);
   return VYRE_OK;
 }

@@ -31,8 +31,23 @@ struct vyre_mega {
   unsigned char no_io[VYRE_MEGA_IO_SLOTS * VYRE_MEGA_IO_BYTES]; /* an empty IO queue */
 };
 
-/* For each build, the program without user functions as a C function.  The tool vyre-megac writes the functions. */
-extern const vyre_kernel_function mega_natives[VYRE_MEGA_BUILD__COUNT];
+/* For each build, the program without user functions as a C function, and the one that interprets programs.  The tool vyre-megac
+ * writes the functions. */
+extern const vyre_kernel_function mega_natives[VYRE_MEGA_BUILD__COUNT], mega_program_natives[VYRE_MEGA_BUILD__COUNT];
+
+static inline bool
+mega_has_data(const vyre_mega *mega)
+{
+  return mega->options.program.has_data || mega->options.program.has_programs;
+}
+
+/* Returns whether the kernel has no types of 16 bits. */
+static inline bool
+mega_has_no_halves(const vyre_mega *mega)
+{
+  const uint32_t needed = VYRE_DEVICE_FLOAT16 | VYRE_DEVICE_INT16;
+  return mega->form == VYRE_KERNEL_SPIRV && (mega->info.features & needed) != needed;
+}
 
 /* ---- create.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -233,7 +233,7 @@ vyre_mega_mirror_dispatch(vyre_mega_mirror *m, vyre_range data, vyre_mega_stats 
   m->row.buffers[MEGA_BUFFERS] = data;
   vyre_status status = dispatch(m, &own);
   if (status) {
-    VYRE_TRY(mega_try_again(m->mega, status, &m->row, 1, m->mega->options.program.has_data, &own.was_recovered));
+    VYRE_TRY(mega_try_again(m->mega, status, &m->row, 1, mega_has_data(m->mega), &own.was_recovered));
     VYRE_TRY(mega_note_again(dispatch(m, &own), own.was_recovered));
   }
   own.latency_ns = clock_now() - start;

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
+#include "programs/natives.h"
+#include "signature.h"
 #include "protocol/words.h"
 
 #include <ctype.h>
@@ -38,8 +40,8 @@ has_priorities(const vyre_mega_program *p)
 static vyre_status
 put_call(const writer *w, const char *function)
 {
-  return vyre_bytes_printf(w->out, "@%s(%%control, %%ring, %%debug, %%io, %s%%base, %%op, %%a0, %%a1, %%a2)", function,
-                           w->program->has_data ? "%data, " : "");
+  return vyre_bytes_printf(w->out, "@%s(%%control, %%ring, %%debug, %%io, %s%%base, %%op, %%a0, %%a1, %%a2)",
+                           mega_function_name(function), w->program->has_data || w->program->has_programs ? "%data, " : "");
 }
 
 static vyre_status put_text(const writer *w, const char *text);
@@ -65,6 +67,8 @@ put_switch(const writer *w)
     VYRE_TRY(put_call(w, w->program->handlers[i].function));
     VYRE_TRY(vyre_bytes_printf(w->out, " }\n"));
   }
+  if (w->program->has_programs)
+    VYRE_TRY(put_text(w, "    case $OP_PROGRAMu32 { set %result, @program_visit(%ring, %data, %base) }\n"));
   return put_text(w, "    default { set %result, $REASON_OPu32 }\n  }");
 }
 
@@ -87,10 +91,28 @@ static const struct {
 #include "kernel/words.def"
 };
 
+static bool
+has_data_buffer(const vyre_mega_program *p)
+{
+  return p->has_data || p->has_programs;
+}
+
+/* Writes the turn of an interpreted item after a round.  Its iterations count against the limit of a launch. */
+static vyre_status
+put_turn(const writer *w)
+{
+  if (!w->program->has_programs)
+    return VYRE_OK;
+  VYRE_TRY(vyre_bytes_printf(w->out, "%%turn = @program_turn(%%control, %%data, sub(%" PRIu32 "u32, get(%%work)))\n",
+                             w->form->iterations ? w->form->iterations : INT32_MAX));
+  return put_text(w, "    set %work, add(get(%work), select(eq($ITERATIONSu32, 0u32), 0u32, ushr(%turn, 2u32)))\n"
+                     "    %came = or(%visited, and(%turn, 3u32))");
+}
+
 static vyre_status
 put_word(const writer *w, const char *word, size_t length)
 {
-  const bool has_data = w->program->has_data;
+  const bool has_data = has_data_buffer(w->program), has_programs = w->program->has_programs;
 #define IS(text) (length == sizeof(text) - 1 && memcmp(word, text, length) == 0)
   if (IS("SCOPE"))
     return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device");
@@ -103,6 +125,16 @@ put_word(const writer *w, const char *word, size_t length)
     return vyre_bytes_printf(w->out, "%%control, %%ring, %%debug, %%io%s", has_data ? ", %data" : "");
   if (IS("BUFFERS"))
     return vyre_bytes_printf(w->out, "%s%s", buffers, has_data ? data_buffer : "");
+  if (IS("WORK"))
+    return vyre_bytes_printf(w->out, "%s", has_programs ? "var %work : u32" : "");
+  if (IS("CAME"))
+    return vyre_bytes_printf(w->out, "%s", has_programs ? "%visited" : "%came");
+  if (IS("TURN"))
+    return put_turn(w);
+  if (IS("ITERATIONS"))
+    return vyre_bytes_printf(w->out, "%" PRIu32, w->form->iterations);
+  if (IS("PROGRAM_NATIVES"))
+    return program_put_natives(!w->form->has_no_halves, w->out);
   if (IS("OPERATION"))
     return put_operation(w);
   if (IS("SIZE"))
@@ -160,6 +192,7 @@ static bool
 is_name(const char *text)
 {
   size_t i = 0;
+  text = mega_function_name(text);
   if (!text)
     return false;
   while (isalnum((unsigned char)text[i]) || text[i] == '_' || text[i] == '.')
@@ -172,6 +205,9 @@ check(const vyre_mega_program *p)
 {
   if ((uint32_t)p->build >= VYRE_MEGA_BUILD__COUNT)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: unknown build %d\nFix: use a value of vyre_mega_build", (int)p->build);
+  if (p->has_programs && (p->build == VYRE_MEGA_ONCE || p->fused))
+    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: a kernel that interprets programs needs rounds, and no fused handler\n"
+                                       "Fix: choose another build than ONCE, and handlers instead of `fused`");
   if (p->fused && !is_name(p->fused))
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: '%s' is not a function name\nFix: use letters, digits, dots and _", p->fused);
   for (uint32_t i = 0; i < p->handler_count; i++) {
@@ -200,6 +236,10 @@ put_all(const writer *w)
   VYRE_TRY(put_text(w, mega_text_handlers));
   if (w->program->source)
     VYRE_TRY(vyre_bytes_printf(w->out, "%s\n", w->program->source));
+  if (w->program->has_programs) {
+    VYRE_TRY(vyre_bytes_append(w->out, mega_text_eval, strlen(mega_text_eval)));
+    VYRE_TRY(put_text(w, mega_text_programs));
+  }
   VYRE_TRY(put_text(w, mega_text_item));
   return put_text(w, w->program->build == VYRE_MEGA_ONCE ? mega_text_once : mega_text_rounds);
 }
@@ -210,5 +250,6 @@ vyre_mega_source(const vyre_mega_program *program, const vyre_mega_form *form, v
   const writer w = {program, form, out};
   const size_t size = out->size;
   VYRE_TRY(check(program));
+  VYRE_TRY(mega_check_signatures(program));
   return vyre_bytes_undo(out, size, put_all(&w));
 }

@@ -5,6 +5,7 @@
  *   layout.c   offsets and sizes in memory; the order of a dispatch's buffers
  *   places.c   resolved paths, and the bounds of their indices
  *   walks.c    copies and initial images, scalar by scalar
+ *   vectors.c  functions on vectors and matrices, operation by operation
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_COMMON_H
@@ -209,5 +210,34 @@ code_image code_image_of(const code_writer *w, uint32_t buffer);
 void code_image_walk(const code_writer *w, code_image *image, vyre_type_id type,
                      void (*put)(void *user, uint64_t offset, vyre_kind kind, uint64_t bits), void *user);
 bool code_has_image(const code_writer *w, uint32_t buffer);
+
+/* ---- vectors.c ---- */
+/* A value of the generator: a register or a literal. */
+typedef struct code_number {
+  uint64_t words[2];
+} code_number;
+
+/* The operations on one lane of a kind, each rounded to the kind. */
+typedef struct code_math {
+  void *user;
+  vyre_kind kind;
+  code_number (*binary)(void *user, vyre_kind kind, vyre_opcode op, code_number a, code_number b); /* add, sub, mul or fdiv */
+  code_number (*unary)(void *user, vyre_kind kind, vyre_opcode op, code_number a);                 /* neg, fabs or sqrt */
+  code_number (*is_less)(void *user, vyre_kind kind, code_number a, code_number b);
+  code_number (*choose)(void *user, vyre_kind kind, code_number condition, code_number yes, code_number no);
+  code_number (*literal)(void *user, vyre_kind kind, double value);
+} code_math;
+
+typedef struct code_matrix {
+  uint32_t columns, rows;
+  code_number at[4][4]; /* column, row */
+} code_matrix;
+
+/* Computes dot to refract.  `lanes` are those of operand a. */
+void code_vector_op(const code_math *m, vyre_opcode op, uint32_t lanes, const code_number a[4], const code_number b[4],
+                    const code_number c[4], code_number out[4]);
+/* Computes matvec to inverse, except transpose and outer.  A vector or scalar result is the first column. */
+void code_matrix_op(const code_math *m, vyre_opcode op, const code_matrix *x, const code_number v[4], const code_matrix *other,
+                    code_matrix *out);
 
 #endif

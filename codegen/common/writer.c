@@ -94,11 +94,12 @@ code_make_columns(code_writer *w, uint32_t **const *words, size_t word_columns, 
   w->word_count = word_columns * rows;
   w->byte_count = byte_columns * rows;
   w->words = code_resize(w, NULL, 0, w->word_count * sizeof(*w->words));
-  w->bytes = code_resize(w, NULL, 0, w->byte_count);
-  if (!w->words || !w->bytes)
+  w->bytes = w->byte_count ? code_resize(w, NULL, 0, w->byte_count) : NULL;
+  if (!w->words || (!w->bytes && w->byte_count))
     return false;
   memset(w->words, 0, w->word_count * sizeof(*w->words));
-  memset(w->bytes, 0, w->byte_count);
+  if (w->bytes)
+    memset(w->bytes, 0, w->byte_count);
   for (size_t i = 0; i < word_columns; i++)
     *words[i] = w->words + i * rows;
   for (size_t i = 0; i < byte_columns; i++)

@@ -1,88 +1,68 @@
-/* Vectors and matrices of floats.  Operations are in the interpreter's order, and each is rounded to the kind.
+/* Vectors and matrices of floats, by the operations of codegen/common/vectors.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-typedef struct vector {
-  reg x[4];
-} vector;
-
-typedef struct matrix {
-  vyre_kind kind;
-  uint32_t columns, rows;
-  reg at[4][4]; /* column, row */
-} matrix;
-
-static vector
-read_vector(gen *g, uint32_t row)
+static code_number
+pack(reg r)
 {
-  vector v = {{{0}}};
-  for (uint32_t k = 0; row && k < lanes_of(g, row); k++)
-    v.x[k] = pgen_number_of(g, row, k);
-  return v;
+  return (code_number){{(uint64_t)r.klass << 32 | r.number, r.bits}};
 }
 
 static reg
-mul(gen *g, vyre_kind kind, reg a, reg b)
+unpack(code_number n)
 {
-  return pgen_float_op(g, kind, "mul", a, b, true);
+  return (reg){(reg_class)(n.words[0] >> 32), (uint32_t)n.words[0], n.words[1]};
 }
 
-static reg
-add(gen *g, vyre_kind kind, reg a, reg b)
+static code_number
+binary(void *user, vyre_kind kind, vyre_opcode op, code_number a, code_number b)
 {
-  return pgen_float_op(g, kind, "add", a, b, true);
+  return pack(pgen_float_op(user, kind, op == VYRE_OP_fdiv ? "div" : vyre_op_infos[op].text, unpack(a), unpack(b), true));
 }
 
-static reg
-sub(gen *g, vyre_kind kind, reg a, reg b)
-{
-  return pgen_float_op(g, kind, "sub", a, b, true);
-}
-
-static reg
-dot(gen *g, vyre_kind kind, const reg *a, const reg *b, uint32_t lanes)
-{
-  reg sum = mul(g, kind, a[0], b[0]);
-  for (uint32_t k = 1; k < lanes; k++)
-    sum = add(g, kind, sum, mul(g, kind, a[k], b[k]));
-  return sum;
-}
-
-static reg
-unary(gen *g, vyre_kind kind, const char *name, reg a)
+static code_number
+unary(void *user, vyre_kind kind, vyre_opcode op, code_number a)
 {
   char text[64];
-  const bool wide = kind == VYRE_F64;
-  a = pgen_in_register(g, wide ? REG_64 : REG_32, a);
-  return pgen_make(g, wide ? REG_64 : REG_32, pgen_format(text, "%s.%s", name, wide ? "f64" : "f32"), REGS(a));
+  const reg_class klass = kind == VYRE_F64 ? REG_64 : REG_32;
+  if (op == VYRE_OP_sqrt)
+    return pack(pgen_float_unary(user, kind, "sqrt", unpack(a), true));
+  const reg x = pgen_in_register(user, klass, unpack(a));
+  return pack(pgen_make(user, klass,
+                        pgen_format(text, "%s.%s", op == VYRE_OP_neg ? "neg" : "abs", kind == VYRE_F64 ? "f64" : "f32"), REGS(x)));
 }
 
-static reg
-norm(gen *g, vyre_kind kind, const reg *a, uint32_t lanes)
+static code_number
+is_less(void *user, vyre_kind kind, code_number a, code_number b)
 {
-  return lanes == 1 ? unary(g, kind, "abs", a[0]) : pgen_float_unary(g, kind, "sqrt", dot(g, kind, a, a, lanes), true);
+  return pack(pgen_float_compare(user, kind, "lt", unpack(a), unpack(b)));
 }
 
-static reg
-choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
+static code_number
+choose(void *user, vyre_kind kind, code_number condition, code_number yes, code_number no)
 {
-  return pgen_select(g, kind == VYRE_F64 ? REG_64 : REG_32, yes, no, p);
+  return pack(pgen_select(user, kind == VYRE_F64 ? REG_64 : REG_32, unpack(yes), unpack(no), unpack(condition)));
+}
+
+static code_number
+literal(void *user, vyre_kind kind, double value)
+{
+  (void)user;
+  return pack(pgen_number_literal(kind, value));
+}
+
+static code_math
+math_of(gen *g, vyre_kind kind)
+{
+  return (code_math){g, kind, binary, unary, is_less, choose, literal};
 }
 
 static void
-refract(gen *g, vyre_kind kind, const vector *i, const vector *n, reg eta, uint32_t lanes, vector *out)
+read_vector(gen *g, uint32_t row, code_number out[4])
 {
-  const reg one = pgen_number_literal(kind, 1.0), zero = pgen_number_literal(kind, 0.0);
-  const reg cosine = dot(g, kind, n->x, i->x, lanes);
-  const reg sine2 = sub(g, kind, one, mul(g, kind, cosine, cosine));
-  const reg k = sub(g, kind, one, mul(g, kind, mul(g, kind, eta, eta), sine2));
-  const reg root = pgen_float_unary(g, kind, "sqrt", k, true), bend = add(g, kind, mul(g, kind, eta, cosine), root);
-  const reg none = pgen_float_compare(g, kind, "lt", k, zero);
-  for (uint32_t l = 0; l < lanes; l++) {
-    const reg bent = mul(g, kind, bend, n->x[l]);
-    out->x[l] = choose(g, kind, zero, sub(g, kind, mul(g, kind, eta, i->x[l]), bent), none);
-  }
+  for (uint32_t k = 0; row && k < lanes_of(g, row); k++)
+    out[k] = pack(pgen_number_of(g, row, k));
 }
 
 /* ---- two results ------------------------------------------------------------------------------------------------------------ */
@@ -112,67 +92,23 @@ split(gen *g, uint32_t row, vyre_kind kind)
 static void
 outer(gen *g, uint32_t row, vyre_kind kind)
 {
-  const vector a = read_vector(g, g->v->a[row]), b = read_vector(g, g->v->b[row]);
+  code_number a[4], b[4];
+  read_vector(g, g->v->a[row], a);
+  read_vector(g, g->v->b[row], b);
   for (uint32_t k = 0; k < lanes_of(g, g->v->b[row]); k++)
     for (uint32_t i = 0; i < lanes_of(g, g->v->a[row]); i++)
-      pgen_define_part(g, row, k, i, pgen_float_result(g, row, kind, pgen_float_op(g, kind, "mul", a.x[i], b.x[k], false)));
+      pgen_define_part(g, row, k, i,
+                       pgen_float_result(g, row, kind, pgen_float_op(g, kind, "mul", unpack(a[i]), unpack(b[k]), false)));
 }
 
-/* ---- vectors ---------------------------------------------------------------------------------------------------------------- */
-
-static void
-compute(gen *g, uint32_t row, vyre_kind kind, uint32_t lanes, vector *r)
-{
-  const vector a = read_vector(g, g->v->a[row]), b = read_vector(g, g->v->b[row]), c = read_vector(g, g->v->c[row]);
-  switch (VYRE_ROW_OP(g->v->op[row])) {
-  case VYRE_OP_dot:
-    r->x[0] = dot(g, kind, a.x, b.x, lanes);
-    return;
-  case VYRE_OP_norm:
-    r->x[0] = norm(g, kind, a.x, lanes);
-    return;
-  case VYRE_OP_distance:
-    for (uint32_t k = 0; k < lanes; k++)
-      r->x[k] = sub(g, kind, a.x[k], b.x[k]);
-    r->x[0] = norm(g, kind, r->x, lanes);
-    return;
-  case VYRE_OP_cross:
-    for (uint32_t i = 0; i < 3; i++) {
-      const uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
-      const reg right = mul(g, kind, a.x[k], b.x[j]);
-      r->x[i] = sub(g, kind, mul(g, kind, a.x[j], b.x[k]), right);
-    }
-    return;
-  case VYRE_OP_normalize: {
-    const reg length = norm(g, kind, a.x, lanes);
-    for (uint32_t k = 0; k < lanes; k++)
-      r->x[k] = pgen_float_op(g, kind, "div", a.x[k], length, true);
-    return;
-  }
-  case VYRE_OP_faceforward: {
-    const reg away = pgen_float_compare(g, kind, "lt", dot(g, kind, c.x, b.x, lanes), pgen_number_literal(kind, 0.0));
-    for (uint32_t k = 0; k < lanes; k++)
-      r->x[k] = choose(g, kind, a.x[k], unary(g, kind, "neg", a.x[k]), away);
-    return;
-  }
-  case VYRE_OP_reflect: {
-    const reg twice = mul(g, kind, dot(g, kind, b.x, a.x, lanes), pgen_number_literal(kind, 2.0));
-    for (uint32_t k = 0; k < lanes; k++)
-      r->x[k] = sub(g, kind, a.x[k], mul(g, kind, twice, b.x[k]));
-    return;
-  }
-  default:
-    refract(g, kind, &a, &b, c.x[0], lanes, r);
-    return;
-  }
-}
+/* ---- vectors and matrices ------------------------------------------------------------------------------------------------- */
 
 bool
 pgen_vector(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   const vyre_kind kind = kind_of(g, g->v->a[row]);
-  vector r = {{{0}}};
+  code_number a[4] = {0}, b[4] = {0}, c[4] = {0}, r[4];
   if (op == VYRE_OP_frexp || op == VYRE_OP_modf) {
     split(g, row, kind);
     return true;
@@ -183,86 +119,36 @@ pgen_vector(gen *g, uint32_t row)
   }
   if (op < VYRE_OP_dot || op > VYRE_OP_refract)
     return false;
-  compute(g, row, kind, lanes_of(g, g->v->a[row]), &r);
+  const code_math math = math_of(g, kind);
+  read_vector(g, g->v->a[row], a);
+  read_vector(g, g->v->b[row], b);
+  read_vector(g, g->v->c[row], c);
+  code_vector_op(&math, op, lanes_of(g, g->v->a[row]), a, b, c, r);
   for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    pgen_define(g, row, k, pgen_float_result(g, row, kind, r.x[k]));
+    pgen_define(g, row, k, pgen_float_result(g, row, kind, unpack(r[k])));
   return true;
 }
 
-/* ---- matrices by columns ---------------------------------------------------------------------------------------------------- */
-
 static bool
-read_matrix(gen *g, uint32_t tuple, uint32_t user, matrix *out)
+read_matrix(gen *g, uint32_t tuple, uint32_t user, vyre_kind *kind, code_matrix *out)
 {
   const vyre_type type = VYRE_TUPLE_TYPE(g->v->imm[tuple]);
-  *out = (matrix){.kind = VYRE_TYPE_KIND(type), .columns = VYRE_TUPLE_COUNT(g->v->imm[tuple]), .rows = VYRE_TYPE_LANES(type)};
-  if (!vyre_kind_is_float(out->kind) || out->columns == 0 || out->columns > 4)
+  *kind = VYRE_TYPE_KIND(type);
+  *out = (code_matrix){.columns = VYRE_TUPLE_COUNT(g->v->imm[tuple]), .rows = VYRE_TYPE_LANES(type)};
+  if (!vyre_kind_is_float(*kind) || out->columns == 0 || out->columns > 4)
     return pgen_fail(g, user, "internal error: a matrix of unknown type\nFix: report this as a bug of vyre");
   for (uint32_t k = 0; k < out->columns; k++)
     for (uint32_t i = 0; i < out->rows; i++)
-      out->at[k][i] = pgen_number(g, out->kind, pgen_flushed(g, out->kind, pgen_part(g, tuple, k, i)));
+      out->at[k][i] = pack(pgen_number(g, *kind, pgen_flushed(g, *kind, pgen_part(g, tuple, k, i))));
   return true;
 }
 
 static void
-matrix_times(gen *g, const matrix *m, const reg *v, reg *out)
+transpose(gen *g, uint32_t row, const code_matrix *m)
 {
-  for (uint32_t i = 0; i < m->rows; i++) {
-    out[i] = mul(g, m->kind, m->at[0][i], v[0]);
-    for (uint32_t k = 1; k < m->columns; k++)
-      out[i] = add(g, m->kind, out[i], mul(g, m->kind, m->at[k][i], v[k]));
-  }
-}
-
-/* Returns the matrix without one column and one row. */
-static matrix
-minor_of(const matrix *m, uint32_t column, uint32_t line)
-{
-  matrix out = {.kind = m->kind, .columns = m->columns - 1, .rows = m->rows - 1};
-  for (uint32_t k = 0, to = 0; k < m->columns; k++) {
-    if (k == column)
-      continue;
-    for (uint32_t i = 0, next = 0; i < m->rows; i++)
-      if (i != line)
-        out.at[to][next++] = m->at[k][i];
-    to++;
-  }
-  return out;
-}
-
-/* Returns the determinant, expanded along the first column.  Recurses at most 4 deep. */
-static reg
-determinant(gen *g, const matrix *m)
-{
-  reg sum = m->at[0][0];
-  for (uint32_t i = 0; m->columns > 1 && i < m->rows; i++) {
-    const matrix rest = minor_of(m, 0, i);
-    const reg part = mul(g, m->kind, m->at[0][i], determinant(g, &rest));
-    sum = i == 0 ? part : i & 1 ? sub(g, m->kind, sum, part) : add(g, m->kind, sum, part);
-  }
-  return sum;
-}
-
-static void
-put_column(gen *g, uint32_t row, const matrix *m, uint32_t k, const reg *x, uint32_t lanes)
-{
-  for (uint32_t i = 0; i < lanes; i++)
-    pgen_define_part(g, row, k, i, pgen_float_result(g, row, m->kind, x[i]));
-}
-
-static void
-inverse(gen *g, uint32_t row, const matrix *m)
-{
-  const reg whole = determinant(g, m);
-  for (uint32_t k = 0; k < m->columns; k++) {
-    reg column[4];
-    for (uint32_t i = 0; i < m->rows; i++) {
-      const matrix rest = minor_of(m, i, k); /* transposed */
-      const reg cofactor = m->columns == 1 ? pgen_number_literal(m->kind, 0.0) : determinant(g, &rest);
-      column[i] = pgen_float_op(g, m->kind, "div", (i + k) & 1 ? unary(g, m->kind, "neg", cofactor) : cofactor, whole, true);
-    }
-    put_column(g, row, m, k, column, m->rows);
-  }
+  for (uint32_t k = 0; k < m->rows; k++) /* bits, not values: a NaN keeps its own */
+    for (uint32_t i = 0; i < m->columns; i++)
+      pgen_define_part(g, row, k, i, pgen_part(g, g->v->a[row], i, k));
 }
 
 bool
@@ -270,38 +156,29 @@ pgen_matrix(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   const uint32_t a = g->v->a[row], b = g->v->b[row];
-  matrix m, other;
-  reg r[4] = {{0}};
-  if (op < VYRE_OP_matvec || op > VYRE_OP_inverse || op == VYRE_OP_outer || !read_matrix(g, op == VYRE_OP_vecmat ? b : a, row, &m))
-    return op >= VYRE_OP_matvec && op <= VYRE_OP_inverse && op != VYRE_OP_outer;
-  const vector v = op == VYRE_OP_matvec ? read_vector(g, b) : op == VYRE_OP_vecmat ? read_vector(g, a) : (vector){{{0}}};
-  switch ((uint32_t)op) {
-  case VYRE_OP_matvec:
-    matrix_times(g, &m, v.x, r);
-    break;
-  case VYRE_OP_vecmat:
-    for (uint32_t k = 0; k < m.columns; k++)
-      r[k] = dot(g, m.kind, v.x, m.at[k], m.rows);
-    break;
-  case VYRE_OP_matmat:
-    for (uint32_t k = 0; read_matrix(g, b, row, &other) && k < other.columns; k++) {
-      matrix_times(g, &m, other.at[k], r);
-      put_column(g, row, &m, k, r, m.rows);
-    }
+  vyre_kind kind;
+  code_matrix m, other = {0}, r;
+  code_number v[4] = {0};
+  if (op < VYRE_OP_matvec || op > VYRE_OP_inverse || op == VYRE_OP_outer)
+    return false;
+  if (!read_matrix(g, op == VYRE_OP_vecmat ? b : a, row, &kind, &m) ||
+      (op == VYRE_OP_matmat && !read_matrix(g, b, row, &kind, &other)))
     return true;
-  case VYRE_OP_transpose: /* bits, not values: a NaN keeps its own */
-    for (uint32_t k = 0; k < m.rows; k++)
-      for (uint32_t i = 0; i < m.columns; i++)
-        pgen_define_part(g, row, k, i, pgen_part(g, a, i, k));
-    return true;
-  case VYRE_OP_determinant:
-    r[0] = determinant(g, &m);
-    break;
-  default:
-    inverse(g, row, &m);
+  if (op == VYRE_OP_transpose) {
+    transpose(g, row, &m);
     return true;
   }
-  for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    pgen_define(g, row, k, pgen_float_result(g, row, m.kind, r[k]));
+  if (op == VYRE_OP_matvec || op == VYRE_OP_vecmat)
+    read_vector(g, op == VYRE_OP_matvec ? b : a, v);
+  const code_math math = math_of(g, kind);
+  code_matrix_op(&math, op, &m, v, &other, &r);
+  for (uint32_t k = 0; k < r.columns; k++)
+    for (uint32_t i = 0; i < r.rows; i++) {
+      const reg result = pgen_float_result(g, row, kind, unpack(r.at[k][i]));
+      if (op == VYRE_OP_matmat || op == VYRE_OP_inverse)
+        pgen_define_part(g, row, k, i, result);
+      else
+        pgen_define(g, row, i, result);
+    }
   return true;
 }

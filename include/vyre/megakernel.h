@@ -30,6 +30,7 @@ enum {
   VYRE_MEGA_QUOTAS = 32,       /* items that tenant t may still begin; all ones for any number */
   VYRE_MEGA_SERVED = 64,       /* items of tenant t that ended in this round (fairness) */
   VYRE_MEGA_IO_CLAIMS = 93,    /* two words for devices only: bits of the IO queue slots that a lane is about to claim */
+  VYRE_MEGA_PROGRESS = 95,     /* incremented by the kernel whenever it interpreted a part of a program */
   VYRE_MEGA_METRICS = 96,      /* completed items and packed operations by op code, 0 to 31 */
   VYRE_MEGA_EPOCH = 128,       /* number of batch fences */
   VYRE_MEGA_PARTITIONS = 129,  /* first slots of the five priorities, then the end */
@@ -132,6 +133,7 @@ typedef enum vyre_mega_priority {
 #define VYRE_MEGA_OP_COPY      5u          /* control[a1 + i] = control[a0 + i] for i from 0 to a2 - 1 */
 #define VYRE_MEGA_OP_DFA       6u          /* reserved: FAULT */
 #define VYRE_MEGA_OP_FENCE     7u          /* increments the epoch; observable[0] = a1 */
+#define VYRE_MEGA_OP_PROGRAM   0xfffcu     /* interprets a registered program (megakernel_programs.h) */
 #define VYRE_MEGA_OP_LOAD_MISS 0xfffdu     /* reads by the IO queue: source, destination, bytes, offset low, high, patience */
 #define VYRE_MEGA_OP_PRINT     0xfffeu     /* writes a debug record of a0, a1, a2 and the slot */
 #define VYRE_MEGA_OP_PACKED    0x80000001u /* several operations: vyre_mega_packed */
@@ -152,6 +154,11 @@ typedef enum vyre_mega_reason {
   VYRE_MEGA_REASON_IO_PATIENCE, /* the read was not done in time, or the queue stayed full */
   VYRE_MEGA_REASON_RESULT,      /* invalid result of a handler */
   VYRE_MEGA_REASON_LOST,        /* the device was lost or out of memory while the item was in flight; written by the host */
+  VYRE_MEGA_REASON_PROGRAM,     /* the program was removed, or its table is damaged */
+  VYRE_MEGA_REASON_BUFFER,      /* a buffer of the item is not in the memory for buffers */
+  VYRE_MEGA_REASON_STEPS,       /* the item has not ended after its number of steps */
+  VYRE_MEGA_REASON_TRAP,        /* the program executed a trap */
+  VYRE_MEGA_REASON_BARRIER,     /* not all invocations of a workgroup reached a barrier */
   VYRE_MEGA_REASON__COUNT,
   VYRE_MEGA_REASON_USER = 256
 } vyre_mega_reason;
@@ -302,7 +309,7 @@ typedef enum vyre_mega_build {
  * which may run after it. */
 typedef struct vyre_mega_handler {
   uint32_t op;          /* a user op code */
-  const char *function; /* without @ */
+  const char *function; /* with or without its @ */
 } vyre_mega_handler;
 
 #define VYRE_MEGA_AGAIN 0x80000005u
@@ -314,6 +321,10 @@ typedef struct vyre_mega_program {
   uint32_t handler_count;
   const char *fused; /* a function with a handler's parameters that runs instead of every handler and system op, or NULL */
   bool has_data;     /* whether the kernel has a fifth buffer of words, for handlers */
+  /* Whether the kernel interprets registered programs, whose tables are in the fifth buffer (megakernel_programs.h). Not for the
+   * build ONCE. Implies has_data. */
+  bool has_programs;
+  const char *source_name; /* the file of `source`, for messages, or NULL */
 } vyre_mega_program;
 
 /* The options of the kernel's text that depend on the device. */
@@ -322,11 +333,16 @@ typedef struct vyre_mega_form {
   bool is_together;     /* lanes of a subgroup update counters together; needs vote, ballot and elect */
   bool is_device_scope; /* memory order has device scope, as in Vulkan; otherwise it includes the host */
   bool meets;           /* all workgroups meet before the first round, so all must be resident, or the launch fails */
+  bool has_no_halves;   /* the device has no f16 and 16-bit integers, which only interpreted functions on f16 use */
+  uint32_t iterations;  /* most iterations of all loops of an invocation while a program is interpreted; 0 for no limit */
 } vyre_mega_form;
 
-/* Appends the kernel's text: one program, @mega. Returns an error if the list of handlers is invalid. Errors in the text of
- * handlers are found by the parser. */
+/* Appends the kernel's text: one program, @mega. Returns an error if the list of handlers is invalid, or if a handler is missing or
+ * has another signature; then the error has the file and the line. Other errors in the text of handlers are found by the parser. */
 VYRE_MUST_USE vyre_status vyre_mega_source(const vyre_mega_program *program, const vyre_mega_form *form, vyre_bytes *out);
+struct vyre_diagnostic;
+/* Changes the file and the line of a message about the kernel's text to those of the handlers' file, if the place is there. */
+void vyre_mega_source_locate(const vyre_mega_program *program, const vyre_bytes *text, struct vyre_diagnostic *diagnostic);
 
 typedef struct vyre_mega vyre_mega; /* a kernel compiled for a target */
 

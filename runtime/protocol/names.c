@@ -40,6 +40,11 @@ vyre_mega_reason_text(uint32_t reason)
       [VYRE_MEGA_REASON_IO_PATIENCE] = "the read was not served in time",
       [VYRE_MEGA_REASON_RESULT] = "a handler returned a value that is not a result",
       [VYRE_MEGA_REASON_LOST] = "the device was lost or out of memory while the item ran",
+      [VYRE_MEGA_REASON_PROGRAM] = "the program was removed, or its table is damaged",
+      [VYRE_MEGA_REASON_BUFFER] = "a buffer of the item is not in the memory for buffers",
+      [VYRE_MEGA_REASON_STEPS] = "the item has not ended after its number of steps",
+      [VYRE_MEGA_REASON_TRAP] = "the program executed a trap",
+      [VYRE_MEGA_REASON_BARRIER] = "not all invocations of a workgroup reached a barrier",
   };
   const uint32_t code = reason & 0xffff;
   return code < VYRE_MEGA_REASON__COUNT ? texts[code] : code >= VYRE_MEGA_REASON_USER ? "the handler's own reason" : "unknown";

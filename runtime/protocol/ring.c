@@ -72,7 +72,8 @@ check_publish(const void *image, size_t size, uint64_t slot, const vyre_mega_ite
   if (!is_free(state))
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: slot %" PRIu64 " is %s\nFix: use a slot that is EMPTY, DONE or FAULT", slot,
                       vyre_mega_state_text(state));
-  const bool may = vyre_mega_op_is_builtin(item->op) || (has_io && item->op == VYRE_MEGA_OP_LOAD_MISS);
+  const bool may =
+      vyre_mega_op_is_builtin(item->op) || (has_io && (item->op == VYRE_MEGA_OP_LOAD_MISS || item->op == VYRE_MEGA_OP_PROGRAM));
   if (vyre_mega_op_is_system(item->op) && !may)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "megakernel: the op code 0x%" PRIx32 " is reserved\nFix: use 8 to 0xffef, or a code from 0x10000 "

@@ -59,15 +59,17 @@ static const option_row rows[] = {
 
 static const option_table table = {
     .program = "vyre-mega",
-    .usage = "[options] FILE | [options] replay LOG",
-    .about = "Runs the items of FILE on the megakernel, and prints the end of each, the counters, the debug log and the results.\n"
-             "Each line is an item. # begins a comment:\n"
-             "\n"
-             "  OP [tenant=N] [priority=CRITICAL|HIGH|NORMAL|LOW|IDLE] ARGUMENT...\n"
-             "\n"
-             "OP is a code, or nop, store, add, load, swap, copy, fence, print or shutdown (docs/megakernel.md).\n"
-             "\n"
-             "`replay LOG` runs the items that -log appended to LOG, and reports those with another end.\n",
+    .usage = "[options] FILE | [options] replay LOG | new NAME",
+    .about =
+        "Runs the items of FILE on the megakernel, and prints the end of each, the counters, the debug log and the results.\n"
+        "Each line is an item. # begins a comment:\n"
+        "\n"
+        "  OP [tenant=N] [priority=CRITICAL|HIGH|NORMAL|LOW|IDLE] ARGUMENT...\n"
+        "\n"
+        "OP is a code, or nop, store, add, load, swap, copy, fence, print or shutdown (docs/megakernel.md).\n"
+        "\n"
+        "`replay LOG` runs the items that -log appended to LOG, and reports those with another end. `new NAME` makes a folder\n"
+        "with a handler, items for it and a host program.\n",
     .after = "Exit codes: 0 all items are DONE (or end as in the log), 1 some are not, or the file is wrong, 2 wrong use, 3 the\n"
              "device failed.\n",
     .rows = rows,
@@ -88,9 +90,15 @@ print_help(const char *format)
 }
 
 static bool
+is_command(const mega_options *o, const char *name)
+{
+  return o->inputs.count == 2 && strcmp(o->inputs.names[0], name) == 0;
+}
+
+static bool
 is_replay(const mega_options *o)
 {
-  return o->inputs.count == 2 && strcmp(o->inputs.names[0], "replay") == 0;
+  return is_command(o, "replay");
 }
 
 static vyre_status
@@ -113,6 +121,8 @@ static vyre_status
 run(mega_options *o, uint32_t *out_faults)
 {
   mega_queue queue;
+  if (is_command(o, "new"))
+    return mega_new(o->inputs.names[1]);
   VYRE_TRY(check_options(o));
   uint64_t dropped = 0;
   vyre_status status =

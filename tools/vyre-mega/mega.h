@@ -46,6 +46,11 @@ void mega_queue_free(mega_queue *queue);
  * log. */
 VYRE_MUST_USE vyre_status mega_run(const mega_options *options, const mega_queue *queue, uint32_t *out_faults);
 
+/* ---- new.c ---------------------------------------------------------------------------------------------------------------- */
+
+/* Makes a folder with an example: a handler, its items and a host program. */
+VYRE_MUST_USE vyre_status mega_new(const char *name);
+
 /* ---- watch.c: telemetry on standard error --------------------------------------------------------------------------------- */
 
 typedef struct mega_watch mega_watch;

@@ -18,7 +18,7 @@ typedef struct options {
   const char *build, *fused, *emit, *name, *output, *help;
   name_list inputs;
   option_texts responses;
-  bool has_data;
+  bool has_data, has_programs;
   mega_handlers handlers;
 } options;
 
@@ -45,6 +45,7 @@ static const option_row rows[] = {
      .parse = add_handler},
     {.name = "fused", OPTION_TEXT, AT(fused), "FUNCTION", "call FUNCTION for all items, regardless of their op code"},
     {.name = "data", OPTION_FLAG, AT(has_data), NULL, "add a fifth buffer, and pass it to handlers"},
+    {.name = "programs", OPTION_FLAG, AT(has_programs), NULL, "interpret registered programs"},
     {.name = "Output", OPTION_SECTION},
     {.name = "emit", OPTION_WORD, AT(emit), "c|vir", "the output format. Default: c, for a CPU"},
     {.name = "name", OPTION_TEXT, AT(name), "NAME", "the name of the C function. Default: mega"},
@@ -81,11 +82,27 @@ emit(const options *o, const vyre_module *module, vyre_bytes *out)
                       &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .name = o->name ? o->name : "mega"}, out);
 }
 
+/* A text, and the program that it was made of. */
+typedef struct origin {
+  const vyre_mega_program *program;
+  const vyre_bytes *text;
+} origin;
+
+static void
+print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
+{
+  const origin *of = user;
+  vyre_diagnostic own = *diagnostic;
+  vyre_mega_source_locate(of->program, of->text, &own);
+  console_diagnostics.emit(console_diagnostics.user, &own);
+}
+
 static vyre_status
-compile(const options *o, const vyre_bytes *text, vyre_module *module, vyre_bytes *out)
+compile(const options *o, const vyre_mega_program *program, const vyre_bytes *text, vyre_module *module, vyre_bytes *out)
 {
   vyre_verify_errors errors = {0};
-  VYRE_TRY(vyre_text_parse(module, text->data, text->size, "megakernel", console_diagnostics));
+  origin of = {program, text};
+  VYRE_TRY(vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){print_diagnostic, &of}));
   vyre_status status = vyre_verify(module, &errors);
   vyre_verify_errors_free(&errors);
   VYRE_TRY(status);
@@ -100,7 +117,8 @@ run(const options *o)
                                .handlers = o->handlers.all,
                                .handler_count = o->handlers.count,
                                .fused = o->fused,
-                               .has_data = o->has_data};
+                               .has_data = o->has_data,
+                               .has_programs = o->has_programs};
   vyre_bytes source = {0}, text = {0}, out = {0};
   vyre_module *module = NULL;
   if (o->inputs.count > 1)
@@ -108,12 +126,13 @@ run(const options *o)
                       o->inputs.names[1]);
   vyre_status status = o->inputs.count ? mega_handlers_read(o->inputs.names[0], &source) : VYRE_OK;
   program.source = source.data;
+  program.source_name = o->inputs.count ? o->inputs.names[0] : NULL;
   if (!status)
     status = vyre_mega_source(&program, &form, &text);
   if (!status)
     status = vyre_module_create(NULL, ROOM, &module);
   if (!status)
-    status = compile(o, &text, module, &out);
+    status = compile(o, &program, &text, module, &out);
   if (!status && o->output)
     status = vyre_file_write(o->output, out.data, out.size);
   else if (!status)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# vyre_make_templates(FILE): writes the templates as arrays of lines in C, for main.c.  License lines are removed, because the copies belong to users.
-function(vyre_make_templates out)
+# vyre_make_templates(FILE FOLDER NAMES...): writes templates as arrays of lines in C.  License lines are removed, because the copies belong to users.
+function(vyre_make_templates out folder)
   set(text)
-  foreach(template CMakeLists.txt cpu.c gpu.c gpu.vir check.cmake rewrites.vir rewrites.expected leaves.vir leaves.expected)
-    set(path ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/templates/${template}.in)
+  foreach(template ${ARGN})
+    set(path ${folder}/${template}.in)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
     file(READ ${path} lines)
     string(REGEX REPLACE "\n \\*\n \\* SPDX[^\n]*" " */" lines "${lines}")

@@ -163,6 +163,10 @@ run_device(const run_options *options, run_target ops, const run_program *progra
   vyre_target *target;
   run_dispatch run;
   VYRE_TRY(run_device_open(options, ops, &target));
+  if (options->megakernel) {
+    vyre_status ended = run_megakernel(options, ops, target, program, inputs, results);
+    return vyre_status_join(ended, ops->close(target));
+  }
   vyre_status status = run_dispatch_make(options, ops, target, program, inputs, results, &run);
   if (!status)
     status = submit(options, program, inputs, results, &run);

@@ -101,7 +101,8 @@ static vyre_status
 write_words(run_program *program, const run_options *options, run_target target)
 {
   vyre_device_info info;
-  if (!target || program->words.size)
+  const bool is_interpreted = options->megakernel && !options->bench.value;
+  if (!target || program->words.size || is_interpreted)
     return VYRE_OK;
   VYRE_TRY(run_device_describe(options, target, &info));
   return run_program_write(program, &info);

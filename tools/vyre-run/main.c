@@ -46,7 +46,8 @@ do_work(const run_options *options, work *w, bool *out_equal)
     VYRE_TRY(run_profile(options, &w->first, &w->inputs, &w->first_results));
   if (options->compare)
     VYRE_TRY(run_report_comparison(options, &w->inputs, &w->first, &w->first_results, second, &w->second_results, out_equal));
-  return options->bench.value ? run_bench(options, &w->first, options->compare ? second : NULL, &w->inputs) : VYRE_OK;
+  return options->bench.value && !options->megakernel ? run_bench(options, &w->first, options->compare ? second : NULL, &w->inputs)
+                                                      : VYRE_OK;
 }
 
 /* Prints statistics, also of a run that failed. */

@@ -213,7 +213,9 @@ static const option_row rows[] = {
      OPTION_NUMBER,
      AT(bench),
      "N",
-     "then print the time of a dispatch on the target, the median of N rounds. With -compare measure both by turns",
+     "then print the time of a dispatch on the target, the median of N rounds. With -compare measure both by turns. With "
+     "-megakernel "
+     "print the times until the first result, interpreted and compiled",
      .least = 3,
      .most = RUN_MOST_ROUNDS,
      .alone = "11"},
@@ -228,6 +230,11 @@ static const option_row rows[] = {
     {.name = "Targets", OPTION_SECTION},
     {.name = "list-devices", OPTION_FLAG, AT(list_devices), NULL, "list the devices of the target, or of all targets"},
     OPTION_DEVICE_ROWS(AT_DEVICE),
+    {.name = "megakernel",
+     OPTION_FLAG,
+     AT(megakernel),
+     NULL,
+     "do not compile FILE: register it with a live megakernel on the target, which interprets it"},
     {.name = "isolate",
      OPTION_FLAG,
      AT(isolate),

@@ -34,7 +34,7 @@ typedef struct run_options {
   option_number steps, subgroup, seed, elements; /* options that become fields of `setup` */
   option_number bench;                           /* rounds, or 0 */
   const char *undefined, *stats, *cost_model, *help;
-  bool isolate, time, device_stats, list_devices, version;
+  bool isolate, time, device_stats, list_devices, version, megakernel;
   bool has_compare_target;
   option_device on;
   const char *stats_file;         /* NULL for standard error */
@@ -101,6 +101,12 @@ void run_dispatch_free(run_dispatch *run);
 
 VYRE_MUST_USE vyre_status run_execute(const run_options *options, run_target target, const run_program *program,
                                       const run_inputs *inputs, run_results *out);
+
+/* ---- megakernel.c -------------------------------------------------------------------------------------------------------- */
+
+/* Registers the program with a live megakernel of the target, which interprets it as one item. */
+VYRE_MUST_USE vyre_status run_megakernel(const run_options *options, run_target ops, vyre_target *target,
+                                         const run_program *program, const run_inputs *inputs, run_results *results);
 
 /* ---- segments.c ---------------------------------------------------------------------------------------------------------- */
 

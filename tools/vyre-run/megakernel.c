@@ -1,0 +1,218 @@
+/* Runs a program as an item of a live megakernel, which interprets it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include "base/clock.h"
+#include "vyre/megakernel_programs.h"
+#include "vyre/view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMORY = 24 << 20, SCRATCH = 8 << 20, MOST_BUFFERS = 64 };
+
+typedef struct ranges {
+  vyre_mega_range of[MOST_BUFFERS];
+  uint32_t inputs[MOST_BUFFERS]; /* indices of the inputs */
+  uint32_t count;
+} ranges;
+
+static bool
+is_of_row(const run_program *program, const run_buffer *buffer, uint32_t row)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(vyre_module_view(program->module)->imm_hi[row]);
+  if (space == VYRE_SPACE_PUSH || buffer->space == VYRE_SPACE_PUSH)
+    return space == buffer->space;
+  const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
+  return info->set == buffer->set && info->binding == buffer->binding;
+}
+
+/* Lists the inputs in the order of the dispatch's buffers. */
+static void
+list_inputs(const run_program *program, const run_inputs *inputs, ranges *out)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
+    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(view->imm_hi[row]) > VYRE_SPACE_PUSH)
+      continue;
+    for (uint32_t i = 0; i < program->buffer_count && out->count < MOST_BUFFERS; i++) {
+      const run_buffer *buffer = &program->buffers[i];
+      bool is_new = is_of_row(program, buffer, row);
+      const uint32_t input = is_new ? run_inputs_find(inputs, buffer) : 0;
+      for (uint32_t k = 0; k < out->count; k++)
+        is_new = is_new && out->inputs[k] != input;
+      if (is_new)
+        out->inputs[out->count++] = input;
+    }
+  }
+}
+
+static vyre_status
+move(vyre_mega_programs *programs, const run_inputs *inputs, run_results *results, ranges *all, bool is_up)
+{
+  for (uint32_t k = 0; k < all->count; k++) {
+    const uint32_t input = all->inputs[k];
+    if (is_up)
+      VYRE_TRY(vyre_mega_programs_allocate(programs, inputs->items[input].size, &all->of[k]));
+    VYRE_TRY(is_up ? vyre_mega_programs_write(programs, all->of[k], results->items[input])
+                   : vyre_mega_programs_read(programs, all->of[k], results->items[input]));
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+run_item(vyre_mega_programs *programs, const run_program *program, const vyre_mega_program_item *item)
+{
+  vyre_mega_program_ticket ticket;
+  vyre_mega_slot slot;
+  bool published = false;
+  while (!published)
+    VYRE_TRY(vyre_mega_programs_publish(programs, item, &ticket, &published));
+  VYRE_TRY(vyre_mega_programs_wait(programs, ticket, &slot));
+  if (slot.state == VYRE_MEGA_DONE)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the item ended %s: %s\nFix: run the program on the interpreter, which names the place",
+                    program->path, vyre_mega_state_text(slot.state), vyre_mega_reason_text(slot.reason));
+}
+
+/* ---- the crossover -------------------------------------------------------------------------------------------------------- */
+
+typedef struct costs {
+  double first, later; /* milliseconds until the first result, and of a later item: a median */
+} costs;
+
+static int
+by_size(const void *a, const void *b)
+{
+  const double *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+static double
+milliseconds_since(uint64_t start)
+{
+  return (double)(clock_now() - start) / 1e6;
+}
+
+/* Measures the program compiled for the target: the compilation and the first dispatch, then further dispatches. */
+static vyre_status
+measure_compiled(const run_options *options, run_target ops, vyre_target *target, const run_program *program,
+                 const run_inputs *inputs, run_results *results, costs *out)
+{
+  double times[RUN_MOST_ROUNDS];
+  run_dispatch run;
+  uint64_t start = clock_now();
+  vyre_status status = run_dispatch_make(options, ops, target, program, inputs, results, &run);
+  const vyre_sequence all = {.uploads = run.uploads,
+                             .upload_count = run.upload_count,
+                             .steps = run.steps,
+                             .step_count = run.step_count,
+                             .reads = run.reads,
+                             .read_count = run.read_count};
+  const vyre_sequence again = {.steps = run.steps, .step_count = run.step_count};
+  if (!status)
+    status = ops->submit(target, &all, NULL);
+  out->first = milliseconds_since(start);
+  for (uint64_t i = 0; i < options->bench.value && !status; i++) {
+    start = clock_now();
+    status = ops->submit(target, &again, NULL);
+    times[i] = milliseconds_since(start);
+  }
+  run_dispatch_free(&run);
+  VYRE_TRY(status);
+  qsort(times, options->bench.value, sizeof *times, by_size);
+  out->later = times[options->bench.value / 2];
+  return VYRE_OK;
+}
+
+/* Prints the times until the first result, of later items, and the number of items from which on a compilation pays. */
+static vyre_status
+print_crossover(const run_options *options, run_target ops, vyre_mega_programs *programs, const run_program *program,
+                const run_inputs *inputs, run_results *results, const vyre_mega_program_item *item, double first)
+{
+  double times[RUN_MOST_ROUNDS];
+  costs interpreted = {.first = first}, compiled = {0};
+  vyre_target *target;
+  for (uint64_t i = 0; i < options->bench.value; i++) {
+    const uint64_t start = clock_now();
+    VYRE_TRY(run_item(programs, program, item));
+    times[i] = milliseconds_since(start);
+  }
+  qsort(times, options->bench.value, sizeof *times, by_size);
+  interpreted.later = times[options->bench.value / 2];
+  printf("first result: interpreted %.3f ms; a later item %.3f ms\n", interpreted.first, interpreted.later);
+  vyre_device_info info;
+  VYRE_TRY(run_device_describe(options, ops, &info));
+  if ((info.forms & (1u << VYRE_KERNEL_SPIRV | 1u << VYRE_KERNEL_PTX)) == 0)
+    return VYRE_OK; /* the target compiles no programs */
+  VYRE_TRY(run_device_open(options, ops, &target));
+  vyre_status status = measure_compiled(options, ops, target, program, inputs, results, &compiled);
+  VYRE_TRY(vyre_status_join(status, ops->close(target)));
+  printf("first result: compiled %.3f ms; a later dispatch %.3f ms\n", compiled.first, compiled.later);
+  const double gain = interpreted.later - compiled.later, head = compiled.first - interpreted.first;
+  if (head <= 0)
+    printf("crossover: compiled is faster from the first item on\n");
+  else if (gain <= 0)
+    printf("crossover: interpreted is always faster\n");
+  else
+    printf("crossover: compiled is faster from %.0f items on\n", ceil(head / gain) + 1);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_on(const run_options *options, run_target ops, vyre_mega_programs *programs, const run_program *program,
+       const run_inputs *inputs, run_results *results, run_results *scratch)
+{
+  ranges all = {.count = 0};
+  vyre_mega_program_options how = {.struct_size = sizeof how,
+                                   .specs = program->specs,
+                                   .spec_count = program->spec_count,
+                                   .open_descriptors = RUN_OPEN_DESCRIPTORS};
+  uint32_t number;
+  VYRE_TRY(run_subgroup_size(options, program, &how.subgroup));
+  VYRE_TRY(run_check_plain(program));
+  const uint64_t start = clock_now();
+  VYRE_TRY(vyre_mega_programs_register(programs, program->module, program->row, &how, &number));
+  const uint64_t registered = clock_now();
+  list_inputs(program, inputs, &all);
+  VYRE_TRY(move(programs, inputs, results, &all, true));
+  const vyre_mega_program_item item = {.program = number,
+                                       .buffers = all.of,
+                                       .buffer_count = all.count,
+                                       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
+                                       .steps = options->setup.steps < UINT32_MAX ? (uint32_t)options->setup.steps : 0};
+  VYRE_TRY(run_item(programs, program, &item));
+  VYRE_TRY(move(programs, inputs, results, &all, false));
+  const double first = milliseconds_since(start);
+  vyre_mega_programs_counts counts;
+  vyre_mega_programs_count(programs, &counts);
+  if (counts.items != 1)
+    return VYRE_ERROR(VYRE_CODE_INTERNAL,
+                      "internal error: the device interpreted %" PRIu64 " items\nFix: report this as a bug of vyre", counts.items);
+  if (options->time)
+    printf("time: %s in a megakernel: %.3f ms, of these the registration %.3f ms; %" PRIu64 " instructions\n", program->path, first,
+           (double)(registered - start) / 1e6, counts.steps);
+  return options->bench.value ? print_crossover(options, ops, programs, program, inputs, scratch, &item, first) : VYRE_OK;
+}
+
+vyre_status
+run_megakernel(const run_options *options, run_target ops, vyre_target *target, const run_program *program,
+               const run_inputs *inputs, run_results *results)
+{
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < inputs->count; i++)
+    bytes += inputs->items[i].size + 256;
+  const vyre_mega_programs_options how = {.struct_size = sizeof how, .memory = bytes + MEMORY, .scratch = SCRATCH, .groups = 1};
+  vyre_mega_programs *programs;
+  VYRE_TRY(vyre_mega_programs_start(ops, target, &how, &programs));
+  run_results scratch = {0}; /* of measurements */
+  vyre_status status = run_results_copy(inputs, &scratch);
+  if (!status)
+    status = run_on(options, ops, programs, program, inputs, results, &scratch);
+  run_results_free(&scratch);
+  return vyre_status_join(status, vyre_mega_programs_stop(programs, NULL, NULL));
+}
