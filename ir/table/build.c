@@ -250,6 +250,7 @@ vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z)
     info->workgroup = row;
   }
   uint32_t *const *column = module->column;
+  module->written |= TABLE_WROTE_CONTENTS;
   column[COLUMN_A][row] = x.id;
   column[COLUMN_B][row] = y.id;
   column[COLUMN_C][row] = z.id;

@@ -61,6 +61,11 @@ typedef enum table_column {
   COLUMN__COUNT
 } table_column;
 
+/* Masks of columns: those of op words, payloads and operands, and all columns of the view's table. */
+#define TABLE_WROTE_CONTENTS ((1u << COLUMN_PARENT) - 1)
+#define TABLE_WROTE_TABLE    ((1u << COLUMN_SIDE) - 1)
+_Static_assert(COLUMN__COUNT <= 32, "vyre_module.written has a bit for each column");
+
 #define TABLE_PLACE_BITS 10u /* bits of the column in COLUMN_PLACE */
 #define TABLE_LINE_BYTES 64u
 #define TABLE_STAGGER    (COLUMN__COUNT * TABLE_LINE_BYTES)
@@ -114,7 +119,10 @@ struct vyre_module {
   uint32_t made;                /* analyses whose columns are computed; sealing clears bits, other changes do not */
   size_t committed[COLUMN__COUNT];
   size_t accessible[COLUMN__COUNT]; /* bytes of each stretch that need no commit: at least `committed`, more in a reused space */
-  vyre_state_graph graph;           /* of versions; its column is COLUMN_VERSION */
+  uint32_t written;                 /* mask of columns that were written since their generations were set; all if not sealed */
+  uint64_t generation[COLUMN__COUNT];
+  uint32_t kept_analyses; /* analyses that describe the table unless it was written since; generation.c */
+  vyre_state_graph graph; /* of versions; its column is COLUMN_VERSION */
   uint32_t max_rows;
   uint32_t room; /* rows that fit into the reserved part of every column */
   bool building; /* not sealed since it was empty or reserved: columns may move, as no pass holds their addresses */

@@ -49,7 +49,7 @@ forget_target(vyre_device *device)
     HASH_DEL(device->kernels, kernel);
     vyre_release(&device->allocator, kernel, sizeof *kernel);
   }
-  device->column_count = 0;
+  vyre_device_forget(device);
   device->arena_size = 0;
 }
 
@@ -139,6 +139,10 @@ vyre_device_close(vyre_device *device)
   const vyre_allocator allocator = device->allocator;
   vyre_status status = vyre_device_close_target(device);
   vyre_release(&allocator, device->held, device->held_capacity * sizeof *device->held);
+  for (uint32_t i = 0; i < device->memory_count; i++)
+    vyre_release(&allocator, device->memories[i].words, device->memories[i].capacity * sizeof(uint32_t));
+  vyre_release(&allocator, device->memories, device->memory_capacity * sizeof *device->memories);
+  vyre_plan_free_orders(&allocator, device->orders, device->order_count, device->order_capacity);
   vyre_release(&allocator, device->plain, device->plain_capacity * sizeof *device->plain);
   vyre_release_text(&allocator, device->library);
   vyre_release_text(&allocator, device->name);
@@ -243,14 +247,10 @@ vyre_device_function(vyre_device *device, const void *code, uint32_t (*run)(cons
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
 void
-vyre_device_forget(vyre_device *device, uint32_t analyses)
+vyre_device_forget(vyre_device *device)
 {
-  if (!device)
-    return;
-  for (uint32_t i = 0; i < device->column_count; i++)
-    device->columns[i].holds &= (device->columns[i].analysis & analyses) == 0;
-  if (analyses == DEVICE_ALL)
-    device->column_count = 0;
+  device->column_count = 0;
+  device->epoch++;
 }
 
 static uint32_t
@@ -287,7 +287,8 @@ vyre_device_reserve(vyre_device *device, uint64_t bytes)
     VYRE_TRY(device->ops->free(device->target, device->arena));
   device->arena_size = 0;
   for (uint32_t i = 0; i < device->column_count; i++)
-    device->columns[i].holds = false;
+    device->columns[i].generation = 0;
+  device->epoch++;
   VYRE_TRY(vyre_status_note(device->ops->allocate(device->target, size, &device->arena),
                             "for a sequence of passes, which needs %" PRIu64 " bytes", bytes));
   device->arena_size = size;

@@ -54,8 +54,10 @@ add_block(sequence *s, const vyre_context *context, uint32_t index)
                          .words = buffer->bytes / sizeof(uint32_t),
                          .is_constant = memory->kind == VYRE_MEMORY_FACT || memory->kind == VYRE_MEMORY_TABLE,
                          .column = memory->kind == VYRE_MEMORY_COLUMN ? source : NULL,
+                         .is_kept = is_given && !vyre_phases_write(context->record->pass.phases, index),
+                         .start = memory->kind == VYRE_MEMORY_VERDICT ? UINT32_MAX : 0,
                          .is_uploaded = (memory->kind == VYRE_MEMORY_COLUMN && !source->provides) ||
-                                        memory->kind == VYRE_MEMORY_VERDICT || (is_given && memory->kind != VYRE_MEMORY_TABLE)};
+                                        (is_given && memory->kind != VYRE_MEMORY_TABLE)};
   }
   const bool is_asked = memory->kind == VYRE_MEMORY_COUNTER || memory->kind == VYRE_MEMORY_VERDICT;
   s->blocks[at].is_read_back |=
@@ -283,6 +285,15 @@ submit_all(submission *u)
   return status;
 }
 
+/* Marks the columns that the sequence writes in the host's memory. */
+static void
+mark_written(const sequence *s)
+{
+  for (uint32_t i = 0; i < s->block_count; i++)
+    if (s->blocks[i].column && s->blocks[i].is_read_back)
+      vyre_module_mark_written(s->module, s->blocks[i].host);
+}
+
 /* Returns the first pass that uses levels which may be older than its operands, or NULL.  Passes with VYRE_PASS_ANY_ORDER do not
  * need levels. */
 static const vyre_pass *
@@ -343,6 +354,7 @@ run_plan(sequence *s, bool *out_fits)
   if (s->plan.no_memory || !u.repeats || !u.ends || !u.iterations)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   VYRE_TRY(s->rows.on_host ? vyre_direct_build(s) : vyre_arena_build(s));
+  mark_written(s);
   VYRE_TRY(submit_all(&u));
   VYRE_TRY(check_old_levels(s));
   report_transfers(s->device, &u.timing, s->members[0].context->options.report);
@@ -351,15 +363,19 @@ run_plan(sequence *s, bool *out_fits)
 
 /* Runs the sequence.  If the device is lost, the host's memory is unchanged. */
 static vyre_status
-run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
+run_once(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, bool *out_fits)
 {
   sequence s = {.device = device,
                 .allocator = vyre_module_allocator(module),
+                .module = module,
                 .ctx = &contexts[0].base,
                 .rows = {.view = vyre_module_view(module)},
                 .count = count};
-  s.plan.allocator = s.allocator;
-  s.plan.rows = &s.rows;
+  s.plan = (plan){.allocator = &device->allocator,
+                  .rows = &s.rows,
+                  .module = module,
+                  .kept = device->orders,
+                  .kept_count = device->order_count};
   *out_fits = true;
   if (s.rows.view->rows < 2)
     return VYRE_OK;
@@ -377,8 +393,7 @@ run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre
 /* Opens the lost device again and runs the sequence once more.  Frees `status`, the error of the first try, unless the device
  * cannot be opened. */
 static vyre_status
-run_again(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, vyre_status status,
-          bool *out_fits)
+run_again(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, vyre_status status, bool *out_fits)
 {
   vyre_status again = vyre_device_recover(device);
   if (again)
@@ -404,7 +419,7 @@ close_lost_device(vyre_device *device, vyre_status status)
 }
 
 vyre_status
-vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
+vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, bool *out_fits)
 {
   vyre_status status = run_once(device, contexts, count, module, out_fits);
   if (status && vyre_device_is_lost(device))

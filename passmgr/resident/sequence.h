@@ -10,7 +10,7 @@
 /* Runs the contexts' passes in this order.  The caller must call vyre_phases_begin for each pass before, and vyre_phases_end after.
  * If the device is lost, recovers it once and starts again.  *out_fits is false, and the module is unchanged, in two cases.  The
  * device has no room for the rows, or a device that was chosen by cost was lost twice, which closes the device. */
-VYRE_MUST_USE vyre_status vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module,
+VYRE_MUST_USE vyre_status vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module,
                                             bool *out_fits);
 
 #endif

@@ -19,7 +19,9 @@ typedef struct sequence_block {
   bool is_constant;                /* a fact or a table of constants, which the device keeps between sequences */
   uint64_t at;                     /* word offset in the arena, except for constants */
   const vyre_phase_source *column; /* a column of the table or of an analysis; NULL for other memory */
+  bool is_kept;                    /* not zero, uploaded, and not written by phases, so the device keeps it for the next sequence */
   uint32_t number;                 /* index of the column in device->columns */
+  uint32_t start;                  /* the word that fills the memory at the start, if it is not uploaded */
   bool is_uploaded, is_read_back;
 } sequence_block;
 
@@ -39,15 +41,16 @@ typedef struct sequence_member {
 typedef struct sequence {
   vyre_device *device;
   const vyre_allocator *allocator;
+  vyre_module *module;
   vyre_pass_ctx *ctx; /* of the first pass, whose scratch memory lives as long as the sequence */
   plan_rows rows;
   plan plan;
   sequence_member *members;
   sequence_block *blocks;
   uint32_t count, block_count, block_capacity, while_count;
-  uint64_t words;              /* words in the arena; the next three fields are word offsets in the arena */
-  uint64_t heads, heads_end;   /* columns end at `heads`; other memory begins at `heads_end` */
-  uint64_t orders;             /* orders begin here */
+  uint64_t words;              /* words in the arena; the next two fields are word offsets in the arena */
+  uint64_t heads, heads_end;   /* columns, orders and kept memory end at `heads`; other memory begins at `heads_end` */
+  uint32_t kept_count;         /* memories of the device that this sequence uses */
   vyre_device_buffer *buffers; /* direct.c: buffers of each block, of each order's rows, of host_words */
   uint32_t buffer_count;
   uint32_t *host_words; /* direct.c: a word that is 0, then the words of compares */
@@ -67,7 +70,7 @@ void *sequence_allocate(const sequence *s, size_t count, size_t size);
 VYRE_MUST_USE vyre_status vyre_arena_lay_out(sequence *s, bool *out_fits);
 /* arena.c: makes the arguments of the submission. */
 VYRE_MUST_USE vyre_status vyre_arena_build(sequence *s);
-/* Releases the constants of vyre_arena_build.  `is_done` is whether the device's columns are valid now. */
+/* Releases the constants of vyre_arena_build, and records the contents of the arena.  `is_done` is whether they are valid. */
 VYRE_MUST_USE vyre_status vyre_arena_end(sequence *s, bool is_done);
 
 /* direct.c: makes the arguments of the submission, with buffers over the host's memory.  vyre_direct_end frees the buffers. */

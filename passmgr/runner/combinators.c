@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 #include "base/grow.h"
-#include "passmgr/resident/resident.h"
 #include "vyre/batch.h"
 #include "vyre/view.h"
 
@@ -58,12 +57,11 @@ find_done(const vyre_view *v, bool *done)
   return left;
 }
 
-/* Drops analyses and the device's columns, because programs are set aside or put back. */
+/* Drops analyses, because programs are set aside or put back. */
 static void
 forget_module(run *r)
 {
   vyre_module_drop_analyses(r->module, r->fresh, r->options.check_changed);
-  vyre_device_forget(r->options.device, DEVICE_ALL);
   r->fresh = 0;
   r->changes++;
 }

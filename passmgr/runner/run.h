@@ -82,8 +82,6 @@ VYRE_MUST_USE vyre_status vyre_run_make_analyses(run *r, uint32_t wanted);
 VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r, const vyre_node *node);
 /* Seals the module if it is not sealed, and drops the analyses that sealing invalidates. */
 VYRE_MUST_USE vyre_status vyre_run_seal(run *r);
-/* Removes the rows that the phases of a pass deleted from their regions. */
-void vyre_run_settle_rows(run *r);
 /* Returns whether the node is in a fixpoint and its pass last changed nothing in the same module.  The manager's own passes
  * are never settled. */
 bool vyre_run_is_settled(const run *r, const vyre_node *node);

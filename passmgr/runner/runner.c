@@ -229,13 +229,6 @@ vyre_run_requirements(const run *r, const vyre_pass_record *record)
                                    : vyre_schedule_requirements(record, true);
 }
 
-void
-vyre_run_settle_rows(run *r)
-{
-  vyre_module_settle_rows(r->module);
-  vyre_device_forget(r->options.device, VYRE_VERSIONS);
-}
-
 /* Runs the phases on the device, or on the CPU if the device has no room for the rows.  Then removes deleted rows from their
  * regions. */
 static vyre_status
@@ -252,21 +245,11 @@ run_phases(run *r, vyre_context *context, vyre_result *out)
   if (!is_done) {
     r->is_chosen = false;
     VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
-    vyre_device_forget(r->options.device, DEVICE_ALL); /* the CPU wrote the columns, so the device's copies are stale */
   }
   VYRE_TRY(vyre_phases_end(context, r->module, out));
   if (*out == VYRE_CHANGED)
-    vyre_run_settle_rows(r);
+    vyre_module_settle_rows(r->module);
   return VYRE_OK;
-}
-
-static vyre_status
-run_plain(run *r, vyre_context *context, vyre_result *out)
-{
-  const vyre_pass *pass = &context->record->pass;
-  vyre_status status = pass->run(&context->base, r->module, out);
-  vyre_device_forget(r->options.device, *out == VYRE_CHANGED ? DEVICE_ALL : pass->provides);
-  return status;
 }
 
 /* Runs the pass and records its time for the next choice between device and CPU. */
@@ -278,7 +261,7 @@ run_and_learn(run *r, vyre_context *context, vyre_result *out)
   const bool there = runs_on_device(r, record);
   const uint32_t rows = vyre_module_view(r->module)->rows;
   const uint64_t start = chosen ? clock_now() : 0;
-  vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : run_plain(r, context, out);
+  vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : record->pass.run(&context->base, r->module, out);
   if (chosen && there && r->is_chosen && !status)
     vyre_choose_learn_there(chosen, clock_now() - start);
   else if (chosen && !there && !status)
@@ -345,7 +328,6 @@ make_one(run *r, const vyre_analysis *analysis)
     vyre_run_stop(r, &watch, 0, false);
     return vyre_status_note(status, "in pass '%s', which provides %s", provider->pass.name, analysis->name);
   }
-  vyre_device_forget(r->options.device, analysis->bit);
   VYRE_TRY(vyre_module_make_analyses(r->module, analysis->bit));
   r->fresh |= analysis->bit;
   vyre_run_stop(r, &watch, 0, false);
@@ -374,7 +356,7 @@ vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
   if (!device || !device->choices || !vyre_choose_may(device, passes, count, vyre_module_view(r->module)))
     return VYRE_OK;
   VYRE_TRY(vyre_run_make_analyses(r, VYRE_LEVELS));
-  r->is_chosen = vyre_choose(device, passes, count, vyre_module_view(r->module));
+  r->is_chosen = vyre_choose(device, passes, count, r->module);
   return VYRE_OK;
 }
 
@@ -391,7 +373,6 @@ vyre_run_seal(run *r)
   vyre_stopwatch watch = {0};
   vyre_run_start(r, &watch, "(seal)");
   VYRE_TRY(vyre_module_seal(r->module, NULL));
-  vyre_device_forget(r->options.device, DEVICE_ALL);
   vyre_run_stop(r, &watch, 0, false);
   r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
@@ -571,11 +552,11 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   r.settled = vyre_allocate(allocator, pipeline->node_count * sizeof(*r.settled));
   if (!r.settled)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
-  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false); /* the caller may have changed the module since */
-  vyre_device_forget(r.options.device, DEVICE_ALL);
+  r.fresh = vyre_module_kept_analyses(module);
+  vyre_module_drop_analyses(module, (VYRE_ANALYSES & ~r.fresh) | VYRE_COLUMNS, false); /* the caller may have made some */
   vyre_status status = vyre_run_children(&r, 0, &changed);
   status = vyre_status_join(status, vyre_device_close(r.host));
   vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
-  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
+  vyre_module_keep_analyses(module, status ? 0 : r.fresh);
   return status ? status : vyre_module_status(module);
 }
