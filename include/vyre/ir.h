@@ -375,6 +375,9 @@ void vyre_module_forward(vyre_module *module, uint32_t *fwd);
  * Otherwise it has an element for each old row, which is set to the new id, or 0 for a dropped row. O(rows). */
 VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
 bool vyre_module_is_sealed(const vyre_module *module);
+/* Forgets the const rows and the places of new ones at the tops of programs, which the builder finds again. So where it puts a row
+ * depends on the module alone, not on earlier edits. */
+void vyre_module_forget_tops(vyre_module *module);
 /* Returns whether the last seal dropped a row that was the version of a kept row. */
 bool vyre_module_lost_versions(const vyre_module *module);
 /* Returns whether removed rows are the only reason to seal: the remaining rows keep their ids, in program order, and no name

@@ -123,7 +123,7 @@ vyre_module_settle_rows(vyre_module *module)
 {
   const uint32_t *op = module->column[COLUMN_OP], rows = module->view.rows;
   uint32_t *version = module->column[COLUMN_VERSION];
-  module->tops_known = false; /* a const row may have become another row */
+  module->tops++; /* a const row may have become another row */
   for (uint32_t row = 1; row < rows && (module->made & VYRE_VERSIONS) != 0; row++)
     if (version[row] && (table_word_flags(op[row]) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0) {
       module->written |= 1u << COLUMN_VERSION;

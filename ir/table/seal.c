@@ -367,7 +367,7 @@ renumber(sealer *s)
   }
   table_remap_types(module, s->map);
   module->view.rows = s->count + 1;
-  module->tops_known = false;
+  module->tops++;
   return VYRE_OK;
 }
 

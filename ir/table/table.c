@@ -241,7 +241,7 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   module->view.rows = 1; /* committed memory is zero, so row 0 exists */
   module->sealed = module->only_lost = true;
   module->written = UINT32_MAX;
-  module->tops_known = true;
+  module->tops = 1; /* programs have 0 until their tops are found */
   *out = module;
   return VYRE_OK;
 }
@@ -347,7 +347,6 @@ vyre_module_clear(vyre_module *module)
   module->sealed = module->only_lost = true;
   module->written = UINT32_MAX;
   module->names_dirty = false;
-  module->tops_known = true;
 }
 
 void
@@ -437,7 +436,7 @@ copy_module(const vyre_module *from, vyre_module *to)
   to->sealed = from->sealed;
   to->only_lost = from->only_lost;
   to->names_dirty = from->names_dirty;
-  to->tops_known = false;
+  to->tops = from->tops + 1; /* more than that of each program */
   return table_clone_side(from, to);
 }
 

@@ -180,6 +180,7 @@ vyre_run_context(run *r, const vyre_pass_record *record, const uint64_t *values)
       .module = r->module,
       .options = r->options,
   };
+  vyre_module_forget_tops(r->module);
   vyre_context_borrow_scratch(&context);
   return context;
 }

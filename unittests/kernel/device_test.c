@@ -135,6 +135,11 @@ TEST(a_second_run_compiles_and_allocates_nothing)
   vyre_bytes_free(&input);
 }
 
+TEST(programs_do_not_depend_on_their_neighbours)
+{
+  forms_compare_batches(budget_part(16 / SLOWNESS), forms + 1, FORMS - 2);
+}
+
 /* Returns the number of bytes that a run uploads to the device. */
 static uint64_t
 bytes_up(const vyre_bytes *input, const char *text, vyre_device *device)
