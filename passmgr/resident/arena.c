@@ -22,6 +22,12 @@ place_words(sequence *s, uint64_t words)
   return at;
 }
 
+uint64_t
+vyre_arena_column(const vyre_device *device, uint32_t number)
+{
+  return FIRST_WORD + (uint64_t)number * device->rows;
+}
+
 /* Assigns the columns their places, which they keep between sequences.  Returns false if no place is left. */
 static bool
 place_columns(sequence *s)
@@ -37,9 +43,9 @@ place_columns(sequence *s)
     if (at == DEVICE_COLUMNS)
       return false;
     if (at == device->column_count)
-      device->columns[device->column_count++] = (device_column){.column = b->column->column};
+      device->columns[device->column_count++] = (device_column){b->column->column, b->column->analysis, 0};
     b->number = at;
-    b->at = FIRST_WORD + (uint64_t)at * s->rows.view->rows;
+    b->at = vyre_arena_column(device, at);
   }
   return true;
 }
@@ -222,8 +228,8 @@ make_heads(const sequence *s)
 
 /* ---- transfers ----------------------------------------------------------------------------------------------------------- */
 
-static vyre_range
-words_at(const sequence *s, uint64_t at, uint64_t words)
+vyre_range
+vyre_arena_range(const sequence *s, uint64_t at, uint64_t words)
 {
   return (vyre_range){s->device->arena, at * sizeof(uint32_t), words * sizeof(uint32_t)};
 }
@@ -232,13 +238,13 @@ static void
 add_upload(sequence *s, uint64_t at, uint64_t words, const void *data)
 {
   if (words)
-    s->uploads[s->upload_count++] = (vyre_upload){words_at(s, at, words), data};
+    s->uploads[s->upload_count++] = (vyre_upload){vyre_arena_range(s, at, words), data};
 }
 
 static void
 add_fill(sequence *s, uint64_t at, uint64_t words, uint32_t value)
 {
-  s->fills[s->fill_count++] = (vyre_fill){words_at(s, at, words), value};
+  s->fills[s->fill_count++] = (vyre_fill){vyre_arena_range(s, at, words), value};
 }
 
 /* Returns whether the device has the words since the last sequence.  Otherwise records them, because they are uploaded.  The
@@ -290,13 +296,19 @@ static void
 list_blocks(sequence *s)
 {
   for (uint32_t i = 0; i < s->block_count; i++) {
-    const sequence_block *b = &s->blocks[i];
+    sequence_block *b = &s->blocks[i];
     if (!b->is_uploaded && (b->column || b->start))
       add_fill(s, b->at, b->words, b->start);
     else if (b->is_uploaded && !is_there(s, b))
       add_upload(s, b->at, b->words, b->host);
-    if (b->is_read_back && b->words)
-      s->reads[s->read_count++] = (vyre_read){words_at(s, b->at, b->words), b->host};
+    if (!b->is_read_back || b->words == 0)
+      continue;
+    if (b->column && s->is_lazy) {
+      s->late[s->late_count++] = i;
+      continue;
+    }
+    b->read = s->read_count;
+    s->reads[s->read_count++] = (vyre_read){vyre_arena_range(s, b->at, b->words), b->host};
   }
 }
 
@@ -307,7 +319,9 @@ list_transfers(sequence *s)
   s->fills = sequence_allocate(s, 2 + s->block_count, sizeof *s->fills);
   s->uploads = sequence_allocate(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
   s->reads = sequence_allocate(s, s->block_count, sizeof *s->reads);
-  if (!heads || !s->fills || !s->uploads || !s->reads)
+  s->late = sequence_allocate(s, s->block_count, sizeof *s->late);
+  vyre_readback_choose(s);
+  if (!heads || !s->late || !s->fills || !s->uploads || !s->reads)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   add_fill(s, 0, FIRST_WORD, 0);
   if (s->words > s->heads_end)
@@ -372,7 +386,7 @@ static const vyre_range *
 buffers_of(const sequence *s, const plan_step *step, vyre_range out[2])
 {
   const vyre_device_buffer constants = step->kind == PLAN_COMPARE ? (vyre_device_buffer){0} : s->members[step->pass].constants;
-  out[0] = words_at(s, 0, s->words);
+  out[0] = vyre_arena_range(s, 0, s->words);
   out[1] = constants.id ? (vyre_range){.buffer = constants} : out[0];
   return out;
 }
@@ -402,7 +416,7 @@ make_steps(sequence *s)
     step->beside = p->steps[i].beside;
   }
   for (uint32_t i = 0; i < p->repeat_count; i++)
-    s->until[i] = words_at(s, s->members[p->repeats[i].pass].words[p->repeats[i].number] + 1, 1);
+    s->until[i] = vyre_arena_range(s, s->members[p->repeats[i].pass].words[p->repeats[i].number] + 1, 1);
   return VYRE_OK;
 }
 

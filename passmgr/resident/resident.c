@@ -23,7 +23,9 @@ typedef struct device_kernel {
 enum {
   MOST_BUFFERS = 65, /* the memories of a pass and a list of rows */
   FEW_COLUMNS = 6,   /* least words a row of a sequence */
-  MANY_WORDS = 64    /* words a row of a sequence of many passes: columns and side columns */
+  MANY_WORDS = 64,   /* words a row of a sequence of many passes: columns and side columns */
+  /* Bytes whose copy takes much longer than another wait.  On an H200 a wait takes 12 us, and staging copies about 10 GB/s. */
+  LAZY_BYTES = 1 << 20
 };
 
 vyre_status
@@ -85,6 +87,7 @@ make_device(const vyre_target_options *options, const vyre_allocator *allocator,
   if (!device)
     return VYRE_OUT_OF_MEMORY("for a device");
   device->allocator = *from;
+  device->lazy_bytes = LAZY_BYTES;
   vyre_target_options *const o = &device->options;
   VYRE_TRY(vyre_options_read(o, sizeof *o, options, "vyre_target_options"));
   device->library = o->library ? vyre_copy_text(from, o->library) : NULL;

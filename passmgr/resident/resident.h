@@ -19,8 +19,8 @@ enum {
 
 /* A column with a place in the arena. */
 typedef struct device_column {
-  uint32_t column;     /* as in vyre_phase_source */
-  uint64_t generation; /* write generation of the contents on the device; 0 if they are not valid */
+  uint32_t column, analysis; /* as in vyre_phase_source */
+  uint64_t generation;       /* write generation of the contents on the device; 0 if they are not valid */
 } device_column;
 
 /* Words of the last sequence that its kernels did not write: its heads, or memory of `prepare`. */
@@ -63,8 +63,10 @@ struct vyre_device {
   uint32_t order_count, order_capacity;
   device_memory *memories; /* owned; of the last sequence */
   uint32_t memory_count, memory_capacity;
-  uint64_t epoch; /* at least 1; increases when the contents of the arena are lost */
-  uint64_t *held; /* owned; data that was read back, until the last submission of a sequence is done (sequence.c) */
+  uint64_t epoch;      /* at least 1; increases when the contents of the arena are lost */
+  uint64_t lazy_bytes; /* columns of at least that size together are read back late (readback.c) */
+  uint32_t pending;    /* VYRE_COLUMNS that a sequence provided and the host has not read back */
+  uint64_t *held;      /* owned; data that was read back, until the last submission of a sequence is done (sequence.c) */
   uint32_t held_capacity;
   /* The choice between device and CPU (choose.c): */
   const vyre_target_ops *const

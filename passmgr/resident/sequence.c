@@ -260,15 +260,15 @@ held_words(const vyre_read *read)
   return (read->range.size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-/* Submits all steps.  If there may be several submissions, readbacks reach the host's memory after the last one.  So if the device
- * is lost, the sequence can restart from the host's memory. */
+/* Submits all steps, and reads columns back late if the sequence is lazy.  If there may be several submissions, readbacks reach the
+ * host's memory after the last one.  So if the device is lost, the sequence can restart from the host's memory. */
 static vyre_status
 submit_all(submission *u)
 {
   sequence *s = u->s;
   vyre_device *device = s->device;
   uint64_t words = 0;
-  if (s->plan.repeat_count == 0 || s->rows.on_host)
+  if (s->rows.on_host || (s->plan.repeat_count == 0 && s->late_count == 0))
     return submit_until_done(u);
   vyre_read *reads = s->reads, *held = sequence_allocate(s, s->read_count, sizeof *held);
   for (uint32_t i = 0; i < s->read_count; i++)
@@ -280,17 +280,21 @@ submit_all(submission *u)
     held[i] = (vyre_read){reads[i].range, at};
   s->reads = held;
   vyre_status status = submit_until_done(u);
+  vyre_timing timing = {0};
+  if (!status && s->late_count)
+    status = vyre_readback_late(s, &timing);
+  add_timing(&u->timing, &timing);
   for (uint32_t i = 0; i < s->read_count && !status; i++)
     memcpy(reads[i].data, held[i].data, reads[i].range.size);
   return status;
 }
 
-/* Marks the columns that the sequence writes in the host's memory. */
+/* Marks the columns that the sequence writes in the host's memory, unless they are read back late. */
 static void
 mark_written(const sequence *s)
 {
   for (uint32_t i = 0; i < s->block_count; i++)
-    if (s->blocks[i].column && s->blocks[i].is_read_back)
+    if (s->blocks[i].column && s->blocks[i].is_read_back && !s->is_lazy)
       vyre_module_mark_written(s->module, s->blocks[i].host);
 }
 
@@ -429,4 +433,26 @@ vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, v
     status = close_lost_device(device, status);
   }
   return vyre_context_own(&contexts[0].base, status);
+}
+
+vyre_status
+vyre_sequence_fetch(vyre_device *device, vyre_module *module, uint32_t analyses, vyre_report *report, uint32_t *out_missing)
+{
+  vyre_timing timing = {0};
+  vyre_status status = vyre_readback_pending(device, module, analyses, &timing, out_missing);
+  if (!status) {
+    vyre_report_count_add(report, "(device)", "host waits", timing.waits);
+    vyre_report_count_add(report, "(device)", "bytes down", timing.bytes_down);
+    return VYRE_OK;
+  }
+  if (!vyre_device_is_lost(device))
+    return status;
+  vyre_status again = vyre_device_recover(device);
+  if (again && device->choices)
+    return close_lost_device(device, vyre_status_join(status, again));
+  if (again)
+    return vyre_status_join(status, again);
+  vyre_status_free(status);
+  vyre_report_count_add(report, "(device)", "recoveries", 1);
+  return VYRE_OK;
 }

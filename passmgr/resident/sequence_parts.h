@@ -23,6 +23,7 @@ typedef struct sequence_block {
   uint32_t number;                 /* index of the column in device->columns */
   uint32_t start;                  /* the word that fills the memory at the start, if it is not uploaded */
   bool is_uploaded, is_read_back;
+  uint32_t read; /* index in sequence.reads of memory that is read back with the steps */
 } sequence_block;
 
 /* A pass of the sequence. */
@@ -56,9 +57,11 @@ typedef struct sequence {
   uint32_t *host_words; /* direct.c: a word that is 0, then the words of compares */
   /* The arguments of the submission: */
   vyre_fill *fills;
-  uint32_t fill_count, upload_count, read_count;
+  uint32_t fill_count, upload_count, read_count, late_count;
   vyre_upload *uploads;
   vyre_read *reads;
+  bool is_lazy;      /* columns are read back after the host has the counters */
+  uint32_t *late;    /* indices in `blocks` of these columns */
   vyre_step *steps;  /* by step of the plan */
   vyre_range *until; /* by repeat of the plan: the word that ends the repeat when it is 0 */
 } sequence;
@@ -72,6 +75,20 @@ VYRE_MUST_USE vyre_status vyre_arena_lay_out(sequence *s, bool *out_fits);
 VYRE_MUST_USE vyre_status vyre_arena_build(sequence *s);
 /* Releases the constants of vyre_arena_build, and records the contents of the arena.  `is_done` is whether they are valid. */
 VYRE_MUST_USE vyre_status vyre_arena_end(sequence *s, bool is_done);
+
+/* Returns the word offset of a column in the arena. */
+uint64_t vyre_arena_column(const vyre_device *device, uint32_t number);
+/* Returns the range of words in the arena. */
+vyre_range vyre_arena_range(const sequence *s, uint64_t at, uint64_t words);
+
+/* readback.c: sets s->is_lazy. */
+void vyre_readback_choose(sequence *s);
+/* readback.c: reads the columns of the table if the counters in s->reads report a change.  Marks them as written, and other columns
+ * as pending. */
+VYRE_MUST_USE vyre_status vyre_readback_late(sequence *s, vyre_timing *timing);
+/* readback.c: reads the pending columns of `analyses`, which are no longer pending.  *out_missing are those that were not read. */
+VYRE_MUST_USE vyre_status vyre_readback_pending(vyre_device *device, vyre_module *module, uint32_t analyses, vyre_timing *timing,
+                                                uint32_t *out_missing);
 
 /* direct.c: makes the arguments of the submission, with buffers over the host's memory.  vyre_direct_end frees the buffers. */
 VYRE_MUST_USE vyre_status vyre_direct_build(sequence *s);

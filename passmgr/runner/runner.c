@@ -304,10 +304,35 @@ vyre_status
 vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out)
 {
   const uint64_t before = hash_if_checked(r);
+  if (r->options.device)
+    r->options.device->pending &= ~record->pass.provides;
   VYRE_TRY(call_pass(r, record, values, out));
   VYRE_TRY(check_claim(r, record, before, *out));
   r->fresh |= record->pass.provides;
   return VYRE_OK;
+}
+
+/* Reads pending columns back from the device.  Computes those that it lost again, without reporting the pass a second time. */
+static vyre_status
+fetch_columns(run *r, uint32_t wanted)
+{
+  vyre_device *device = r->options.device;
+  const uint32_t pending = device ? device->pending & wanted & r->fresh : 0;
+  uint32_t missing;
+  if (pending == 0)
+    return VYRE_OK;
+  VYRE_TRY(vyre_sequence_fetch(device, r->module, pending, r->options.report, &missing));
+  if (missing == 0)
+    return VYRE_OK;
+  vyre_report *report = r->options.report;
+  const uint64_t lazy_bytes = device->lazy_bytes;
+  r->fresh &= ~missing;
+  r->options.report = NULL;
+  device->lazy_bytes = UINT64_MAX; /* the columns are read back at once */
+  vyre_status status = vyre_run_make_analyses(r, missing);
+  device->lazy_bytes = lazy_bytes;
+  r->options.report = report;
+  return status;
 }
 
 /* Computes an analysis, or runs the pass that provides the column.  The requirements of that pass must be fresh. */
@@ -323,6 +348,7 @@ make_one(run *r, const vyre_analysis *analysis)
     const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
     const bool is_chosen = r->is_chosen;
     r->is_chosen = false; /* the choice is about the pass that requires the column */
+    VYRE_TRY(fetch_columns(r, vyre_run_requirements(r, provider)));
     vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
     vyre_status status = vyre_run_call(r, provider, NULL, &unchanged);
     r->is_chosen = is_chosen;
@@ -338,6 +364,7 @@ make_one(run *r, const vyre_analysis *analysis)
 vyre_status
 vyre_run_make_analyses(run *r, uint32_t wanted)
 {
+  VYRE_TRY(fetch_columns(r, wanted));
   uint32_t needed = wanted & ~r->fresh;
   for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;)
     if (needed & vyre_analyses[i].bit & VYRE_COLUMNS)

@@ -15,13 +15,15 @@ enum { SLOWNESS = 1 };
 #endif
 static uint32_t small, rows; /* numbers of modules of two programs, and of rows of large ones */
 
-static form forms[] = {{.name = "by the interpreter", .fused = true},
-                       {.name = "by programs on a device", .target = &FORMS_TARGET, .by_program = true},
-                       {.name = "in sequences on a device", .target = &FORMS_TARGET, .fused = true, .by_level = true},
-                       {.name = "with a device that has no room", .target = &FORMS_TARGET, .fused = true, .room = 4096},
-                       {.name = "by small workgroups", .target = &FORMS_TARGET, .by_program = true, .workgroup = 32},
-                       {.name = "by large workgroups", .target = &FORMS_TARGET, .by_program = true, .workgroup = 256}};
-enum { ALL_FORMS = sizeof forms / sizeof *forms, FORMS = 4, INTERPRETED = 0, FUSED = 2, STAYING = 3000 /* rows */ };
+static form forms[] = {
+    {.name = "by the interpreter", .fused = true},
+    {.name = "by programs on a device", .target = &FORMS_TARGET, .by_program = true},
+    {.name = "in sequences on a device", .target = &FORMS_TARGET, .fused = true, .by_level = true},
+    {.name = "in lazy sequences by programs", .target = &FORMS_TARGET, .fused = true, .by_program = true, .lazy = true},
+    {.name = "with a device that has no room", .target = &FORMS_TARGET, .fused = true, .room = 4096},
+    {.name = "by small workgroups", .target = &FORMS_TARGET, .by_program = true, .workgroup = 32},
+    {.name = "by large workgroups", .target = &FORMS_TARGET, .by_program = true, .workgroup = 256}};
+enum { ALL_FORMS = sizeof forms / sizeof *forms, FORMS = 5, INTERPRETED = 0, FUSED = 2, LAZY = 3, STAYING = 3000 /* rows */ };
 
 static int
 open_forms(void **state)
@@ -165,6 +167,43 @@ TEST(unchanged_columns_stay_on_the_device)
   const uint64_t thrice = bytes_up(&input, "repeat<3>(canon,cf,pm)", forms[FUSED].device);
   assert_in_range(once, 1, 12 * 4 * STAYING);
   assert_in_range(thrice - once, 1, 2 * 4 * 4 * STAYING);
+  vyre_bytes_free(&input);
+}
+
+/* Returns the number of bytes that a run reads back. */
+static uint64_t
+bytes_down(vyre_module *module, const char *text, vyre_device *device, uint64_t *out_waits)
+{
+  vyre_report *report;
+  assert_ok(vyre_report_create(NULL, &report));
+  assert_ok(run_passes(forms_registry(), text, module,
+                       &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .report = report, .device = device}));
+  const uint64_t bytes = vyre_report_count(report, "(device)", "bytes down");
+  *out_waits = vyre_report_count(report, "(device)", "host waits");
+  vyre_report_destroy(report);
+  return bytes;
+}
+
+TEST(columns_are_read_back_only_if_the_host_needs_them)
+{
+  vyre_device *device = forms[LAZY].device;
+  vyre_bytes input = forms_grown(STAYING / SLOWNESS, 50);
+  vyre_module *module = new_module();
+  uint64_t waits;
+  assert_ok(vyre_vir0_read(module, input.data, input.size, "input", NULL, 0));
+  const uint64_t column = vyre_module_view(module)->rows * sizeof(uint32_t);
+  assert_true(bytes_down(module, "shash", device, &waits) < column); /* nothing requires hashes */
+  assert_int_equal(waits, 1);
+  const uint64_t once = bytes_down(module, "shash,cid", device, &waits), used = bytes_down(module, "shash,cid,cse", device, &waits);
+  assert_true(once < column && used >= column && used < 2 * column);
+  assert_true(waits >= 2);
+  uint64_t down = bytes_down(module, "canon,cf,pm,dce", device, &waits);
+  assert_true(down >= 4 * column);
+  for (uint32_t i = 0; i < 4; i++) /* at last, the passes change nothing */
+    down = bytes_down(module, "canon,cf,pm,dce", device, &waits);
+  assert_true(down < column);
+  assert_int_equal(waits, 1);
+  vyre_module_destroy(module);
   vyre_bytes_free(&input);
 }
 

@@ -59,6 +59,8 @@ forms_open(form *forms, uint32_t count)
       forms[i].device->info.max_iterations = 0;
     if (forms[i].by_level && !forms[i].device->info.max_iterations)
       forms[i].device->info.max_iterations = FORMS_BOUND;
+    if (forms[i].lazy)
+      forms[i].device->lazy_bytes = 0;
     if (forms[i].workgroup)
       forms[i].device->program_workgroup = forms[i].workgroup;
     if (forms[i].room)
@@ -106,7 +108,7 @@ run_form(const vyre_bytes *input, const char *text, const form *f, bool counts)
   assert_ok(vyre_report_create(NULL, &report));
   const vyre_pipeline_options options = {.struct_size = sizeof options,
                                          .verify_each = f && !f->fused,
-                                         .check_changed = true,
+                                         .check_changed = !f || !f->lazy,
                                          .report = report,
                                          .device = f ? f->device : NULL};
   vyre_status status = run_passes(registry, text, module, &options);

@@ -23,6 +23,7 @@ typedef struct form {
   uint32_t threads;
   bool fused;
   bool by_program;     /* runs kernels by program, ignoring the driver's bound on iterations, which small programs do not reach */
+  bool lazy;           /* reads columns back late, for any size */
   bool by_level;       /* runs kernels by level, with lavapipe's bound on iterations if the driver has no bound */
   uint32_t workgroup;  /* invocations of kernels by program; 0 for the default */
   uint64_t room;       /* most bytes of storage on the device; 0 for its limit */
