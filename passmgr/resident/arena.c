@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-  FIRST_WORD = 2,        /* after the word for reads out of bounds and the word for scatters out of bounds */
+  FIRST_WORD = 3,        /* after the words for reads out of bounds, for scatters out of bounds, and VYRE_PHASE_ENDLESS */
   CONSTANTS = 0x76797265 /* domain of constants in `keep`: an arbitrary number */
 };
 
@@ -312,13 +312,25 @@ list_blocks(sequence *s)
   }
 }
 
+/* Returns whether repeats end on the device. */
+static bool
+ends_repeats(const sequence *s)
+{
+  bool does = false;
+  for (uint32_t i = 0; i < s->plan.step_count; i++) {
+    const plan_step *step = &s->plan.steps[i];
+    does = does || ((step->kind == PLAN_PROGRAMS || step->kind == PLAN_PASS) && s->members[step->pass].whiles > 0);
+  }
+  return does;
+}
+
 static vyre_status
 list_transfers(sequence *s)
 {
   const uint32_t *heads = make_heads(s);
   s->fills = sequence_allocate(s, 2 + s->block_count, sizeof *s->fills);
   s->uploads = sequence_allocate(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
-  s->reads = sequence_allocate(s, s->block_count, sizeof *s->reads);
+  s->reads = sequence_allocate(s, 1 + s->block_count, sizeof *s->reads);
   s->late = sequence_allocate(s, s->block_count, sizeof *s->late);
   vyre_readback_choose(s);
   if (!heads || !s->late || !s->fills || !s->uploads || !s->reads)
@@ -330,6 +342,8 @@ list_transfers(sequence *s)
   if (!has_kept(s, s->heads, s->heads_end - s->heads, heads))
     add_upload(s, s->heads, s->heads_end - s->heads, heads);
   forget_unused(s);
+  if (ends_repeats(s)) /* two words, because targets/null writes to reads of one word */
+    s->reads[s->read_count++] = (vyre_read){vyre_arena_range(s, VYRE_PHASE_ENDLESS - 1, 2), s->endless};
   for (uint32_t i = 0; i < s->plan.order_count; i++) {
     plan_order *o = &s->plan.orders[i];
     if (o->epoch == s->device->epoch)

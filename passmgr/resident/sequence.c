@@ -160,7 +160,7 @@ add_timing(vyre_timing *to, const vyre_timing *from)
 static uint32_t
 most_iterations(const sequence *s)
 {
-  return 64 + 4 * s->rows.view->rows; /* at most 2^28 rows: ir.h */
+  return VYRE_PHASE_ITERATIONS + VYRE_PHASE_ITERATIONS_A_ROW * s->rows.view->rows; /* at most 2^28 rows: ir.h */
 }
 
 static uint32_t
@@ -220,21 +220,34 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
   return VYRE_OK;
 }
 
+/* Returns the error of a `repeat while` of that number that does not end. */
+static vyre_status
+report_endless(const sequence *s, const sequence_member *m, uint32_t number)
+{
+  uint32_t step = 0;
+  while (vyre_plan_number_of_while(m->pass.phases, step + 1) <= number)
+    step++;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': its phases still add to counter '%.100s' in iteration %" PRIu32 VYRE_PASS_FIX,
+                    m->context->record->pass.name, m->pass.phases->memory[m->pass.phases->steps[step].memory].name,
+                    most_iterations(s));
+}
+
 static vyre_status
 check_iterations(submission *u, uint32_t repeat)
 {
-  const sequence *s = u->s;
-  const uint32_t most = most_iterations(s);
-  const plan_repeat *r = &s->plan.repeats[repeat];
-  const sequence_member *m = &s->members[r->pass];
+  const plan_repeat *r = &u->s->plan.repeats[repeat];
   u->iterations[repeat] += u->ends[repeat].iterations;
-  if (u->iterations[repeat] < most)
-    return VYRE_OK;
-  uint32_t step = 0;
-  while (vyre_plan_number_of_while(m->pass.phases, step + 1) <= r->number)
-    step++;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': its phases still add to counter '%.100s' in iteration %" PRIu32 VYRE_PASS_FIX,
-                    m->context->record->pass.name, m->pass.phases->memory[m->pass.phases->steps[step].memory].name, most);
+  return u->iterations[repeat] < most_iterations(u->s) ? VYRE_OK : report_endless(u->s, &u->s->members[r->pass], r->number);
+}
+
+/* Checks the repeats that end on the device. */
+static vyre_status
+check_endless(const sequence *s)
+{
+  for (uint32_t i = 0; i < s->count && s->endless[1]; i++)
+    if (s->members[i].head == s->endless[1] && s->members[i].whiles)
+      return report_endless(s, &s->members[i], 0);
+  return VYRE_OK;
 }
 
 /* Submits until all repeats are done.  A repeat that is not done ends its submission and begins the next one. */
@@ -360,6 +373,7 @@ run_plan(sequence *s, bool *out_fits)
   VYRE_TRY(s->rows.on_host ? vyre_direct_build(s) : vyre_arena_build(s));
   mark_written(s);
   VYRE_TRY(submit_all(&u));
+  VYRE_TRY(check_endless(s));
   VYRE_TRY(check_old_levels(s));
   report_transfers(s->device, &u.timing, s->members[0].context->options.report);
   return VYRE_OK;

@@ -49,6 +49,7 @@ typedef struct sequence {
   sequence_member *members;
   sequence_block *blocks;
   uint32_t count, block_count, block_capacity, while_count;
+  uint32_t endless[2];         /* the words of the arena up to VYRE_PHASE_ENDLESS, if repeats end on the device */
   uint64_t words;              /* words in the arena; the next two fields are word offsets in the arena */
   uint64_t heads, heads_end;   /* columns, orders and kept memory end at `heads`; other memory begins at `heads_end` */
   uint32_t kept_count;         /* memories of the device that this sequence uses */

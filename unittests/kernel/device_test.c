@@ -216,6 +216,58 @@ binary_of_text(const char *text)
   return bytes;
 }
 
+/* A repetition without an end is an error, also if it ends on the device. */
+TEST(endless_repetitions_are_errors)
+{
+  vyre_bytes input = forms_grown(16 * 40, 40), out = forms_run(&input, "sweeps.endless", &forms[FUSED + 1]);
+  assert_non_null(memmem(out.data, out.size, "still add to counter 'again'", 28));
+  forms_compare("endless", 0, &input, "sweeps.endless", forms + 1, FORMS - 2);
+  vyre_bytes_free(&out);
+  vyre_bytes_free(&input);
+}
+
+/* Replaces the kernel of the whole pass in all forms.  The caller owns the copies. */
+static void
+replace_pass_kernel(const char *name, const vyre_phase_kernel *kernel, vyre_phases *phases, vyre_phase_kernels *kernels,
+                    const vyre_phase_kernels **list)
+{
+  const vyre_pass_record *other;
+  vyre_pass_record *record = (vyre_pass_record *)(uintptr_t)vyre_registry_find(forms_registry(), name, strlen(name), &other);
+  *phases = *record->pass.phases;
+  for (uint32_t i = 0; i < phases->kernels_count; i++) {
+    kernels[i] = *phases->kernels[i];
+    kernels[i].pass = kernel;
+    list[i] = &kernels[i];
+  }
+  phases->kernels = list;
+  record->pass.phases = phases;
+}
+
+/* Plugins of API 1.1 have no kernels of whole passes, and some passes have none. */
+TEST(passes_run_without_a_kernel_of_the_whole_pass)
+{
+  static const vyre_phase_kernel empty = {0};
+  static const char *const names[] = {"canon", "cf", "cid", "dce"};
+  vyre_bytes input = forms_grown(16 * 40, 40);
+  for (uint32_t turn = 0; turn < 2; turn++) {
+    const vyre_phases *was[4];
+    vyre_phases phases[4];
+    vyre_phase_kernels kernels[4][4];
+    const vyre_phase_kernels *lists[4][4];
+    const vyre_pass_record *other;
+    for (uint32_t i = 0; i < 4; i++) {
+      was[i] = vyre_registry_find(forms_registry(), names[i], strlen(names[i]), &other)->pass.phases;
+      assert_in_range(was[i]->kernels_count, 1, 4);
+      replace_pass_kernel(names[i], turn ? &empty : NULL, &phases[i], kernels[i], lists[i]);
+    }
+    assert_true(forms_compare("without a kernel of the pass", turn, &input, "canon,cf,cid,cse,dce", forms + 1, 3));
+    for (uint32_t i = 0; i < 4; i++)
+      ((vyre_pass_record *)(uintptr_t)vyre_registry_find(forms_registry(), names[i], strlen(names[i]), &other))->pass.phases =
+          was[i];
+  }
+  vyre_bytes_free(&input);
+}
+
 /* A read that becomes a literal has no version, so the device's versions are outdated, although no row is removed. */
 TEST(changed_versions_are_uploaded_again)
 {
