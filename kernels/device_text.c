@@ -135,7 +135,7 @@ end_levels(writer *w)
 static vyre_status add_turns(writer *w, uint32_t first, uint32_t end);
 
 /* Appends a loop that ends when an iteration of this program adds nothing.  Barriers ensure that all invocations read the same
- * count.  After too many iterations the loop ends, too, and tells the host (VYRE_PHASE_ENDLESS). */
+ * count.  After too many iterations the loop ends, too, and stores the head at VYRE_PHASE_ENDLESS. */
 static vyre_status
 add_while(writer *w, uint32_t at)
 {

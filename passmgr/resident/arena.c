@@ -248,7 +248,7 @@ add_fill(sequence *s, uint64_t at, uint64_t words, uint32_t value)
 }
 
 /* Returns whether the device has the words since the last sequence.  Otherwise records them, because they are uploaded.  The
- * sequence must ask for its memories in the order of their places. */
+ * sequence must list its memories in the same order each time. */
 static bool
 has_kept(sequence *s, uint64_t at, uint64_t words, const uint32_t *data)
 {

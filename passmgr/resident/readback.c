@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Returns whether an option compares the module with what passes report, or shows it. */
+/* Returns whether an option compares the module with the results of passes, or prints it. */
 static bool
 is_compared(const vyre_pipeline_options *o)
 {

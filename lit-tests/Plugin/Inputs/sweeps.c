@@ -184,8 +184,6 @@ static const vyre_pass literal = {.struct_size = sizeof(vyre_pass),
                                   .preserves = VYRE_VERSIONS,
                                   .phases = &literal_phases};
 
-static const vyre_pass endless = {.struct_size = sizeof(vyre_pass),
-                                  .name = "sweeps.endless",
-                                  .summary = "repeat without an end",
-                                  .phases = &endless_phases};
+static const vyre_pass endless = {
+    .struct_size = sizeof(vyre_pass), .name = "sweeps.endless", .summary = "repeat without an end", .phases = &endless_phases};
 VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything, &seen, &literal, &endless)
