@@ -27,22 +27,6 @@ static bench_options options = {.about = "Measures the host's work around sequen
 
 static const char *const pipelines[] = {"canon,cf,shash,cid", "canon,cf,shash,cid,pm,dce", "simplify"};
 
-static double
-time_of(const vyre_report *report, const char *name)
-{
-  vyre_bytes text = {0};
-  double ms = 0;
-  bench_check(vyre_report_times(report, &text));
-  for (const char *line = text.data; line && *line; line += strcspn(line, "\n"), line += *line != 0) {
-    double wall;
-    const size_t length = strcspn(line, "\n");
-    if (length > strlen(name) && strncmp(line + length - strlen(name), name, strlen(name)) == 0 && sscanf(line, "%lf", &wall) == 1)
-      ms += wall;
-  }
-  vyre_bytes_free(&text);
-  return ms;
-}
-
 /* Returns nanoseconds a row of all seals in a run of the pipeline as plain C. */
 static double
 seal_time(const vyre_registry *registry, vyre_module *module, const char *text, uint32_t rows)
@@ -52,9 +36,9 @@ seal_time(const vyre_registry *registry, vyre_module *module, const char *text, 
   bench_fill(module, rows, options.program);
   bench_run_pipeline(registry, module, text,
                      &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .report = report}, bench_now);
-  const double ms = time_of(report, "(seal)");
+  const double ns = (double)vyre_report_wall_ns(report, "(seal)");
   vyre_report_destroy(report);
-  return ms * 1e6 / rows;
+  return ns / rows;
 }
 
 static void

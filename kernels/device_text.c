@@ -60,8 +60,9 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
     if (w->shared >> i & 1) /* phases access a placeholder in storage, which device.c replaces */
       ADD("  buffer %%\"" KERNEL_SHARED "%u\" : u32[1] workgroup\n"
           "  buffer %%\"added here to %u\" : u32[] storage rw set(%d) binding(%u)\n"
-          "  var %%\"before %u\" : u32\n",
-          i, i, KERNEL_SHARED_SET, i, i);
+          "  var %%\"before %u\" : u32\n"
+          "  var %%\"iterations %u\" : u32\n",
+          i, i, KERNEL_SHARED_SET, i, i, i);
   w->turns = w->repeats = w->ranges = w->range = 0;
   w->counter = UINT32_MAX;
   return vyre_bytes_printf(w->text, "  %%\"where the head is\" = load %%\"the arguments\".head\n");
@@ -134,13 +135,13 @@ end_levels(writer *w)
 static vyre_status add_turns(writer *w, uint32_t first, uint32_t end);
 
 /* Appends a loop that ends when an iteration of this program adds nothing.  Barriers ensure that all invocations read the same
- * count. */
+ * count.  After too many iterations the loop ends, too, and stores the head at VYRE_PHASE_ENDLESS. */
 static vyre_status
 add_while(writer *w, uint32_t at)
 {
   const kernel_step *step = &w->file->steps[at];
   const uint32_t counter = step->name, number = w->repeats++;
-  ADD("  loop {\n");
+  ADD("  set %%\"iterations %u\", 0u32\n  loop {\n", counter);
   w->counter = counter;
   VYRE_TRY(add_turns(w, at + 1, step->end));
   w->counter = UINT32_MAX;
@@ -148,8 +149,11 @@ add_while(writer *w, uint32_t at)
                            "  %%\"added by %u\" = load %%\"added here to %u\"[0]\n"
                            "  barrier workgroup workgroup acq_rel workgroup_memory\n"
                            "  if eq %%\"added by %u\", get %%\"before %u\" { break }\n"
-                           "  set %%\"before %u\", %%\"added by %u\"\n  }\n",
-                           number, counter, number, counter, counter, number);
+                           "  set %%\"before %u\", %%\"added by %u\"\n"
+                           "  set %%\"iterations %u\", add(get %%\"iterations %u\", 1u32)\n"
+                           "  if uge get %%\"iterations %u\", %%\"most iterations\" {\n"
+                           "    atomic_umax %%\"the arena\"[%uu32], %%\"where the head is\"\n    break\n  }\n  }\n",
+                           number, counter, number, counter, counter, number, counter, counter, counter, VYRE_PHASE_ENDLESS);
 }
 
 /* Begins a loop over all levels of the program.  Only the kernel of a pass has more than one such loop. */
@@ -215,6 +219,11 @@ load_program(writer *w)
       "  %%\"the program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
       "  %%\"the levels\" = load %%\"what is not written\"[%%\"the program\"]\n"
       "  %%\"the levels' end\" = load %%\"what is not written\"[add(%%\"the program\", 1u32)]\n");
+  if (w->shared)
+    ADD("  %%\"its rows\" = sub(load(%%\"what is not written\"[add(%%\"the starts\", %%\"the levels' end\")]), "
+        "load(%%\"what is not written\"[add(%%\"the starts\", %%\"the levels\")]))\n"
+        "  %%\"most iterations\" = add(%uu32, mul(%uu32, %%\"its rows\"))\n",
+        VYRE_PHASE_ITERATIONS, VYRE_PHASE_ITERATIONS_A_ROW);
   return VYRE_OK;
 }
 

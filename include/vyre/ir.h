@@ -375,6 +375,9 @@ void vyre_module_forward(vyre_module *module, uint32_t *fwd);
  * Otherwise it has an element for each old row, which is set to the new id, or 0 for a dropped row. O(rows). */
 VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
 bool vyre_module_is_sealed(const vyre_module *module);
+/* Forgets the const rows and the places of new ones at the tops of programs, which the builder finds again. So where it puts a row
+ * depends on the module alone, not on earlier edits. */
+void vyre_module_forget_tops(vyre_module *module);
 /* Returns whether the last seal dropped a row that was the version of a kept row. */
 bool vyre_module_lost_versions(const vyre_module *module);
 /* Returns whether removed rows are the only reason to seal: the remaining rows keep their ids, in program order, and no name
@@ -426,6 +429,15 @@ void vyre_module_show_analyses(vyre_module *module, uint32_t analyses);
 /* Removes the analyses' columns from the view. If `poison` is set, overwrites them with UINT32_MAX, so that a stale use is found at
  * once. */
 void vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison);
+/* Hides all analyses, and drops all but `analyses`, which must describe the sealed module. vyre_module_kept_analyses returns those
+ * that still describe it: none after an edit, or after vyre_program_info_of or vyre_buffer_info_of. */
+void vyre_module_keep_analyses(vyre_module *module, uint32_t analyses);
+uint32_t vyre_module_kept_analyses(vyre_module *module);
+/* Returns the write generation of a column of the view, also of a hidden analysis: a number that changes when the column is
+ * written, and that is different in each module. The table of a module that is not sealed counts as written. */
+uint64_t vyre_module_generation(vyre_module *module, const uint32_t *column);
+/* Marks a column as written. Call it after writing a column directly. */
+void vyre_module_mark_written(vyre_module *module, const uint32_t *column);
 
 #ifdef __cplusplus
 }

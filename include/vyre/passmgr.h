@@ -156,6 +156,8 @@ uint64_t vyre_report_count(const vyre_report *report, const char *pass, const ch
 uint64_t vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_changed);
 /* Returns the nanoseconds that devices reported for the kernels of passes. */
 uint64_t vyre_report_device_ns(const vyre_report *report);
+/* Returns the nanoseconds of an entry of vyre_report_times, such as "dce" or "(seal)", without nested work. */
+uint64_t vyre_report_wall_ns(const vyre_report *report, const char *name);
 
 /* A device for passes: an open target, its compiled kernels, and memory. It serves one run at a time. */
 typedef struct vyre_device vyre_device;

@@ -100,6 +100,13 @@ typedef struct vyre_phase_kernel {
   uint64_t size;    /* in bytes */
 } vyre_phase_kernel;
 
+/* The most iterations of `repeat while`, and the word of the arena to which a kernel by program stores its head after as many. */
+typedef enum vyre_phase_limit {
+  VYRE_PHASE_ENDLESS = 2,     /* word of the arena */
+  VYRE_PHASE_ITERATIONS = 64, /* most iterations, and those that each row of the program adds */
+  VYRE_PHASE_ITERATIONS_A_ROW = 4
+} vyre_phase_limit;
+
 /* All kernels of a pass in one form. */
 typedef struct vyre_phase_kernels {
   uint32_t struct_size;

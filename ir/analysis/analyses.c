@@ -217,6 +217,7 @@ reserve_columns(vyre_module *module, uint32_t analyses)
       continue;
     if (!table_grow_analysis(module, column))
       return false;
+    module->written |= 1u << column; /* the caller fills it */
     if (module->side[column] > rows)
       memset(module->column[column] + rows, 0, (module->side[column] - rows) * sizeof(uint32_t));
     module->side[column] = rows;
@@ -251,8 +252,10 @@ void
 vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison)
 {
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS && poison; i++)
-    if (vyre_analysis_columns[i].analysis & analyses & module->made)
+    if (vyre_analysis_columns[i].analysis & analyses & module->made) {
       memset(module->column[COLUMN_ANALYSIS + i], 0xff, module->side[COLUMN_ANALYSIS + i] * sizeof(uint32_t));
+      module->written |= 1u << (COLUMN_ANALYSIS + i);
+    }
   module->made &= ~analyses;
   vyre_module_show_analyses(module, vyre_analyses_shown(&module->view) & ~analyses);
 }

@@ -197,6 +197,6 @@ vyre_module_put_back(vyre_module *module, const vyre_aside *aside)
     put_lengths(module, aside, start);
   module->sealed = module->only_lost = aside->rows == 0;
   module->names_dirty |= module->side[COLUMN_NAME] != 0;
-  module->tops_known = false;
+  module->tops++;
   return vyre_module_seal(module, NULL);
 }

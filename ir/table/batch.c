@@ -433,7 +433,8 @@ add_entry(vyre_batch *b, const vyre_module *module, uint32_t first, uint32_t end
     return false;
   copy_type_ids(&c);
   copy_side(&c);
-  to->sealed = to->only_lost = to->tops_known = false;
+  to->sealed = to->only_lost = false;
+  to->tops++;
   to->names_dirty = true;
   b->entry_count += !to->failed;
   return !to->failed;
@@ -497,7 +498,8 @@ static void
 finish_module(vyre_module *out)
 {
   out->sealed = out->only_lost = true;
-  out->tops_known = out->names_dirty = false;
+  out->names_dirty = false;
+  out->tops++;
   table_link_inputs(out);
   table_seal_room(out);
 }

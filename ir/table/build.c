@@ -61,11 +61,12 @@ static inline table_program *
 program_of(vyre_builder *builder)
 {
   vyre_module *module = builder->module;
-  if (module->failed || (!module->tops_known && !table_find_tops(module)))
-    return NULL;
   if (!builder->program)
     builder->program = program_around(module, builder->region);
-  return builder->program ? table_program_of(module, builder->program) : NULL;
+  if (module->failed || !builder->program)
+    return NULL;
+  table_program *info = table_program_of(module, builder->program);
+  return info->tops == module->tops || table_find_top(module, builder->program) ? info : NULL;
 }
 
 void
@@ -99,8 +100,6 @@ vyre_row
 vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_t input, vyre_builder *out)
 {
   *out = (vyre_builder){.module = module};
-  if (!table_find_tops(module))
-    return VYRE_NONE;
   vyre_row program = add_at(out, 0, 0, VYRE_ROW(VYRE_OP_program, VYRE_VOID, 0), mode, 0, 0, 0, 0);
   if (!program.id || !table_add_program_info(module, program.id, input))
     return VYRE_NONE;
@@ -109,6 +108,7 @@ vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_
   uint32_t one = table_new_row(module, program.id, 0, VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_U32, 1), 0), 1, 0, 0, 0, 0);
   uint32_t workgroup = table_new_row(module, program.id, 0, VYRE_ROW(VYRE_OP_workgroup, VYRE_VOID, 0), 0, 0, one, one, one);
   table_program *info = table_program_of(module, program.id);
+  table_start_top(module, info);
   info->last_const = one;
   info->own_one = one;
   info->workgroup = workgroup;
@@ -250,6 +250,7 @@ vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z)
     info->workgroup = row;
   }
   uint32_t *const *column = module->column;
+  module->written |= TABLE_WROTE_CONTENTS;
   column[COLUMN_A][row] = x.id;
   column[COLUMN_B][row] = y.id;
   column[COLUMN_C][row] = z.id;

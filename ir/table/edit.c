@@ -30,8 +30,11 @@ vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, u
   column[COLUMN_A][row.id] = a.id;
   column[COLUMN_B][row.id] = b.id;
   column[COLUMN_C][row.id] = c.id;
-  if (module->made & VYRE_VERSIONS && (table_word_flags(op) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0)
+  module->written |= TABLE_WROTE_CONTENTS;
+  if (module->made & VYRE_VERSIONS && (table_word_flags(op) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0) {
+    module->written |= 1u << COLUMN_VERSION;
     column[COLUMN_VERSION][row.id] = 0;
+  }
   table_normalize(module, row.id);
   if (VYRE_ROW_OP(op) == VYRE_OP_null)
     module->sealed = false;
@@ -44,6 +47,7 @@ vyre_row_set_operand(vyre_module *module, vyre_row row, unsigned which, vyre_row
     return;
   uint32_t *const *column = module->column;
   column[COLUMN_A + which][row.id] = operand.id;
+  module->written |= TABLE_WROTE_CONTENTS;
   if (which != 1)
     return;
   uint32_t *op = &column[COLUMN_OP][row.id];
@@ -119,10 +123,12 @@ vyre_module_settle_rows(vyre_module *module)
 {
   const uint32_t *op = module->column[COLUMN_OP], rows = module->view.rows;
   uint32_t *version = module->column[COLUMN_VERSION];
-  module->tops_known = false; /* a const row may have become another row */
+  module->tops++; /* a const row may have become another row */
   for (uint32_t row = 1; row < rows && (module->made & VYRE_VERSIONS) != 0; row++)
-    if (version[row] && (table_word_flags(op[row]) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0)
+    if (version[row] && (table_word_flags(op[row]) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0) {
+      module->written |= 1u << COLUMN_VERSION;
       version[row] = 0;
+    }
   for (uint32_t row = 1; row < rows; row++)
     if (VYRE_ROW_OP(op[row]) == VYRE_OP_null)
       unlink_row(module, (vyre_row){row});
@@ -181,5 +187,6 @@ vyre_module_forward(vyre_module *module, uint32_t *fwd)
       table_normalize(module, row);
     }
   }
+  module->written |= TABLE_WROTE_CONTENTS;
   table_remap_types(module, fwd);
 }

@@ -261,6 +261,7 @@ move_versions(const sealer *s)
   if (held > rows)
     memset(version + rows, 0, (held - rows) * sizeof(*version));
   module->side[COLUMN_VERSION] = rows;
+  module->written |= 1u << COLUMN_VERSION;
   module->lost_versions = !whole;
   vyre_module_show_analyses(module, vyre_analyses_shown(&module->view));
   return true;
@@ -366,7 +367,7 @@ renumber(sealer *s)
   }
   table_remap_types(module, s->map);
   module->view.rows = s->count + 1;
-  module->tops_known = false;
+  module->tops++;
   return VYRE_OK;
 }
 
@@ -402,8 +403,10 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
   VYRE_TRY(vyre_module_status(module));
   uint32_t rows = module->view.rows;
   module->lost_versions = false;
-  if (!module->sealed) /* these columns are indexed by row */
-    vyre_module_drop_analyses(module, (VYRE_ANALYSES | VYRE_COLUMNS) & ~VYRE_VERSIONS, false);
+  if (!module->sealed) {
+    module->written |= TABLE_WROTE_TABLE;
+    vyre_module_drop_analyses(module, (VYRE_ANALYSES | VYRE_COLUMNS) & ~VYRE_VERSIONS, false); /* they are indexed by row */
+  }
   const uint32_t first = module->sealed ? rows : module->only_lost ? first_gap(&module->view) : first_misplaced(&module->view);
   if (first < rows || (!module->sealed && module->only_lost))
     VYRE_TRY(seal_rows(module, first, map));

@@ -138,6 +138,7 @@ vyre_row_set_decorations(vyre_module *module, vyre_row row, const uint32_t *word
   if (!is_row(module, row))
     return;
   uint32_t *op = &module->column[COLUMN_OP][row.id];
+  module->written |= 1u << COLUMN_OP;
   *op &= ~((uint32_t)VYRE_ROW_DECO << 24);
   table_extra *extra = NULL;
   if (count || find_extra(module, row))
@@ -254,6 +255,7 @@ table_no_program(vyre_module *module)
 vyre_program_info *
 vyre_program_info_of(vyre_module *module, vyre_row program)
 {
+  module->kept_analyses = 0; /* the caller may change the data */
   return &table_program_of(module, program.id)->info;
 }
 
@@ -274,6 +276,7 @@ table_link_inputs(vyre_module *module)
 vyre_buffer_info *
 vyre_buffer_info_of(vyre_module *module, vyre_row buffer)
 {
+  module->kept_analyses = 0; /* the caller may change the data */
   const table_extra *extra = find_extra(module, buffer);
   if (extra && extra->info < module->buffer_count && table_op_is(module, buffer.id, VYRE_OP_buffer))
     return &module->buffers[extra->info];

@@ -111,6 +111,7 @@ table_grow(vyre_module *module)
 bool
 table_grow_to(vyre_module *module, uint32_t rows)
 {
+  module->written |= TABLE_WROTE_TABLE;
   if (!module->failed && rows > module->room && !table_need_room(module, rows, table_room_for(rows)))
     table_fail(module);
   while (module->capacity < rows && table_grow(module))
@@ -239,7 +240,8 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   }
   module->view.rows = 1; /* committed memory is zero, so row 0 exists */
   module->sealed = module->only_lost = true;
-  module->tops_known = true;
+  module->written = UINT32_MAX;
+  module->tops = 1; /* programs have 0 until their tops are found */
   *out = module;
   return VYRE_OK;
 }
@@ -343,8 +345,8 @@ vyre_module_clear(vyre_module *module)
   module->rows_failed = false;
   module->fault[0] = '\0';
   module->sealed = module->only_lost = true;
+  module->written = UINT32_MAX;
   module->names_dirty = false;
-  module->tops_known = true;
 }
 
 void
@@ -434,7 +436,7 @@ copy_module(const vyre_module *from, vyre_module *to)
   to->sealed = from->sealed;
   to->only_lost = from->only_lost;
   to->names_dirty = from->names_dirty;
-  to->tops_known = false;
+  to->tops = from->tops + 1; /* more than that of each program */
   return table_clone_side(from, to);
 }
 

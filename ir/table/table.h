@@ -61,6 +61,11 @@ typedef enum table_column {
   COLUMN__COUNT
 } table_column;
 
+/* Masks of columns: those of op words, payloads and operands, and all columns of the view's table. */
+#define TABLE_WROTE_CONTENTS ((1u << COLUMN_PARENT) - 1)
+#define TABLE_WROTE_TABLE    ((1u << COLUMN_SIDE) - 1)
+_Static_assert(COLUMN__COUNT <= 32, "vyre_module.written has a bit for each column");
+
 #define TABLE_PLACE_BITS 10u /* bits of the column in COLUMN_PLACE */
 #define TABLE_LINE_BYTES 64u
 #define TABLE_STAGGER    (COLUMN__COUNT * TABLE_LINE_BYTES)
@@ -74,6 +79,7 @@ typedef struct table_extra {
 
 typedef struct table_program {
   vyre_program_info info;
+  uint32_t tops;       /* vyre_module.tops when the fields up to own_one were valid */
   uint32_t last_const; /* new const and spec rows follow this row, or come first if it is 0 */
   uint32_t last_decl;  /* new var and buffer rows follow this row, or last_const if it is 0 */
   uint32_t workgroup;  /* the workgroup row, or 0 */
@@ -114,7 +120,10 @@ struct vyre_module {
   uint32_t made;                /* analyses whose columns are computed; sealing clears bits, other changes do not */
   size_t committed[COLUMN__COUNT];
   size_t accessible[COLUMN__COUNT]; /* bytes of each stretch that need no commit: at least `committed`, more in a reused space */
-  vyre_state_graph graph;           /* of versions; its column is COLUMN_VERSION */
+  uint32_t written;                 /* mask of columns that were written since their generations were set; all if not sealed */
+  uint64_t generation[COLUMN__COUNT];
+  uint32_t kept_analyses; /* analyses that describe the table unless it was written since; generation.c */
+  vyre_state_graph graph; /* of versions; its column is COLUMN_VERSION */
   uint32_t max_rows;
   uint32_t room; /* rows that fit into the reserved part of every column */
   bool building; /* not sealed since it was empty or reserved: columns may move, as no pass holds their addresses */
@@ -124,10 +133,11 @@ struct vyre_module {
   bool rows_failed; /* failed at max_rows, or at `room` while columns may not move */
   char fault[200];  /* the message of an invalid edit, or "" */
   bool sealed;
-  bool only_lost;     /* since the last seal rows were only removed: ids are in program order */
-  bool lost_versions; /* the last seal dropped a row that a version refers to */
-  bool names_dirty;   /* a name was set or moved since names were made unique */
-  bool tops_known;    /* `consts`, and last_const and last_decl of each program, are valid */
+  bool only_lost;       /* since the last seal rows were only removed: ids are in program order */
+  bool lost_versions;   /* the last seal dropped a row that a version refers to */
+  bool names_dirty;     /* a name was set or moved since names were made unique */
+  uint32_t tops;        /* increases when the tops of programs may have changed without an update of their data */
+  uint32_t consts_tops; /* `tops` of `consts` */
   char *space;
   size_t stretch; /* bytes from one column to the next */
   vyre_allocator allocator;
@@ -275,9 +285,11 @@ bool table_index_types(vyre_module *module);
 bool table_is_dense(const vyre_module *module);
 
 /* ---- tops.c: the top of programs ---- */
-/* Finds the const rows at the top of each program, and the positions of new rows there, if they are not known. O(rows at the
- * tops). */
-bool table_find_tops(vyre_module *module);
+/* Marks the program's top as known. Removes the const rows of tops that are no longer known. */
+void table_start_top(vyre_module *module, table_program *info);
+/* Finds the const rows at the top of the program, and the positions of new rows there, if they are not known. Returns false if
+ * memory runs out. O(rows at the top). */
+bool table_find_top(vyre_module *module, uint32_t program);
 /* Returns the slot in `consts` of the program's const or built-in row with this op word and payload. If there is no such row, the
  * slot is empty, and the caller may fill it. Returns NULL if memory runs out. */
 uint32_t *table_const_slot(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits);

@@ -2,8 +2,9 @@
  * existing const and built-in rows.
  *
  * One hash set of the module finds a row by (program, op word, bits). An entry is valid only while the columns still match. Rows
- * outside the top are never in the set, so a row that is found dominates every row of its program. Sealing clears the set; the next
- * constant that is built finds all tops again, once, in O(rows there).
+ * outside the top are never in the set, so a row that is found dominates every row of its program. After sealing, the next constant
+ * that is built in a program finds its top again, in O(rows there). It does not find the tops of other programs, because they may
+ * change before their first constant is built, and the result for a program may not depend on the others.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -45,7 +46,7 @@ void
 table_forget_const(vyre_module *module, uint32_t row)
 {
   table_set *set = &module->consts;
-  if (!module->tops_known || set->count == 0)
+  if (module->consts_tops != module->tops || set->count == 0)
     return;
   uint32_t mask = set->capacity - 1;
   uint32_t slot = (uint32_t)hash_of(module, row) & mask;
@@ -69,11 +70,13 @@ void
 table_leave_top(vyre_module *module, uint32_t row)
 {
   uint32_t program = module->column[COLUMN_PARENT][row];
-  if (!module->tops_known || !table_op_is(module, program, VYRE_OP_program))
+  if (!table_op_is(module, program, VYRE_OP_program))
+    return;
+  table_program *info = table_program_of(module, program);
+  if (info->tops != module->tops)
     return;
   if (table_is_shared(module->column[COLUMN_OP][row]))
     table_forget_const(module, row);
-  table_program *info = table_program_of(module, program);
   uint32_t prev = module->column[COLUMN_PREV][row];
   if (info->last_const == row)
     info->last_const = prev;
@@ -85,11 +88,26 @@ table_leave_top(vyre_module *module, uint32_t row)
     info->own_one = 0;
 }
 
+void
+vyre_module_forget_tops(vyre_module *module)
+{
+  module->tops++;
+}
+
+void
+table_start_top(vyre_module *module, table_program *info)
+{
+  if (module->consts_tops != module->tops)
+    table_set_clear(&module->consts);
+  module->consts_tops = info->tops = module->tops;
+}
+
 /* Finds the end of the const, built-in and spec rows, and of the declarations and pure rows that follow them. */
-static bool
-find_top(vyre_module *module, uint32_t program)
+bool
+table_find_top(vyre_module *module, uint32_t program)
 {
   table_program *info = table_program_of(module, program);
+  table_start_top(module, info);
   info->last_const = 0;
   info->last_decl = 0;
   info->workgroup = 0;
@@ -113,19 +131,5 @@ find_top(vyre_module *module, uint32_t program)
     else if ((table_flags(module, row) & VYRE_OP_PURE) == 0 && !table_op_is(module, row, VYRE_OP_spec))
       break;
   }
-  return true;
-}
-
-bool
-table_find_tops(vyre_module *module)
-{
-  if (module->tops_known)
-    return true;
-  table_set_clear(&module->consts);
-  uint32_t program = module->column[COLUMN_FIRST][0];
-  for (; program; program = module->column[COLUMN_NEXT][program])
-    if (!find_top(module, program))
-      return false;
-  module->tops_known = true;
   return true;
 }

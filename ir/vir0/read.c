@@ -104,7 +104,7 @@ read_all(vir0_reader *r, const char *const *known, uint32_t known_count)
   VYRE_TRY(check_rows(r));
   VYRE_TRY(vir0_read_tables(r));
   VYRE_TRY(check_names(r));
-  m->tops_known = false;
+  m->tops++;
   m->sealed = m->only_lost = true; /* check_rows has checked that rows are dense */
   table_link_inputs(m);
   m->names_dirty = m->side[COLUMN_NAME] != 0;

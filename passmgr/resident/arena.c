@@ -1,13 +1,14 @@
 /* A sequence on a device: all memory is in one buffer, the arena (docs/gpu-passes.md, "On a device").  Offsets are in words.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "phases.h"
 #include "sequence_parts.h"
 
 #include <string.h>
 
 enum {
-  FIRST_WORD = 2,        /* after the word for reads out of bounds and the word for scatters out of bounds */
+  FIRST_WORD = 3,        /* after the words for reads out of bounds, for scatters out of bounds, and VYRE_PHASE_ENDLESS */
   CONSTANTS = 0x76797265 /* domain of constants in `keep`: an arbitrary number */
 };
 
@@ -19,6 +20,12 @@ place_words(sequence *s, uint64_t words)
   const uint64_t at = s->words;
   s->words += words;
   return at;
+}
+
+uint64_t
+vyre_arena_column(const vyre_device *device, uint32_t number)
+{
+  return FIRST_WORD + (uint64_t)number * device->rows;
 }
 
 /* Assigns the columns their places, which they keep between sequences.  Returns false if no place is left. */
@@ -36,9 +43,9 @@ place_columns(sequence *s)
     if (at == DEVICE_COLUMNS)
       return false;
     if (at == device->column_count)
-      device->columns[device->column_count++] = (device_column){b->column->column, b->column->analysis, false};
+      device->columns[device->column_count++] = (device_column){b->column->column, b->column->analysis, 0};
     b->number = at;
-    b->at = FIRST_WORD + (uint64_t)at * s->rows.view->rows;
+    b->at = vyre_arena_column(device, at);
   }
   return true;
 }
@@ -52,38 +59,94 @@ place_heads(sequence *s)
     if (!m->compares)
       return false;
     m->head = (uint32_t)place_words(s, 2 * m->pass.phases->memory_count);
-    for (uint32_t k = 0; k < m->whiles; k++) {
+    for (uint32_t k = 0; k < m->whiles; k++)
       m->compares[k] = (uint32_t)place_words(s, 2 * compare_phases.memory_count);
-      m->words[k] = (uint32_t)place_words(s, 2);
-    }
   }
   return true;
 }
 
-/* The order of the arena: columns, heads with the words of compares, other memory, orders. */
-vyre_status
-vyre_arena_lay_out(sequence *s, bool *out_fits)
+/* Returns whether the memory is all zero, as fills make it on the device. */
+static bool
+is_zero(const sequence_block *b)
+{
+  const uint32_t *words = b->host;
+  uint32_t all = 0;
+  for (uint64_t i = 0; i < b->words; i++)
+    all |= words[i];
+  return all == 0;
+}
+
+static void
+place_kept(sequence *s)
+{
+  for (uint32_t i = 0; i < s->block_count; i++) {
+    sequence_block *b = &s->blocks[i];
+    b->is_kept = b->is_kept && !b->is_constant && !is_zero(b);
+    if (b->is_kept)
+      b->at = place_words(s, b->words);
+  }
+}
+
+/* Assigns places to memory that is filled or uploaded in each sequence. */
+static void
+place_other(sequence *s)
+{
+  for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t k = 0; k < s->members[i].whiles; k++)
+      s->members[i].words[k] = (uint32_t)place_words(s, 2);
+  for (uint32_t i = 0; i < s->block_count; i++)
+    if (!s->blocks[i].column && !s->blocks[i].is_constant && !s->blocks[i].is_kept)
+      s->blocks[i].at = place_words(s, s->blocks[i].words);
+}
+
+/* Assigns the orders their places.  An order of the last sequence is still on the device if its place is the same. */
+static void
+place_orders(sequence *s)
+{
+  for (uint32_t i = 0; i < s->plan.order_count; i++) {
+    plan_order *o = &s->plan.orders[i];
+    const plan_order was = *o;
+    o->rows_at = (uint32_t)place_words(s, o->count - 1);
+    o->starts_at = o->by_program ? (uint32_t)place_words(s, o->levels + 1) : 0;
+    o->firsts_at = o->by_program ? (uint32_t)place_words(s, o->programs + 1) : 0;
+    if (o->rows_at != was.rows_at || o->starts_at != was.starts_at || o->firsts_at != was.firsts_at)
+      o->epoch = 0;
+  }
+}
+
+/* The order of the arena: columns, orders, kept memory, heads, other memory. */
+static vyre_status
+lay_out(sequence *s, bool *out_fits)
 {
   const vyre_device_info *info = &s->device->info;
   const uint32_t rows = s->rows.view->rows;
   *out_fits = place_columns(s) && rows <= vyre_device_most_rows(s->device) && vyre_plan_rows_fit(&s->rows);
-  s->words = s->heads = FIRST_WORD + (uint64_t)s->device->column_count * rows;
+  s->words = FIRST_WORD + (uint64_t)s->device->column_count * rows;
+  place_orders(s);
+  place_kept(s);
+  s->heads = s->words;
   if (!place_heads(s))
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   s->heads_end = s->words;
-  for (uint32_t i = 0; i < s->block_count; i++)
-    if (!s->blocks[i].column && !s->blocks[i].is_constant)
-      s->blocks[i].at = place_words(s, s->blocks[i].words);
-  s->orders = s->words;
-  for (uint32_t i = 0; i < s->plan.order_count; i++) {
-    plan_order *o = &s->plan.orders[i];
-    o->rows_at = (uint32_t)place_words(s, rows - 1);
-    o->starts_at = o->by_program ? (uint32_t)place_words(s, o->levels + 1) : 0;
-    o->firsts_at = o->by_program ? (uint32_t)place_words(s, o->programs + 1) : 0;
-  }
+  place_other(s);
   const uint64_t bytes = s->words * sizeof(uint32_t);
   *out_fits = *out_fits && s->words <= UINT32_MAX && bytes <= info->max_storage && bytes <= info->max_buffer;
   return VYRE_OK;
+}
+
+vyre_status
+vyre_arena_lay_out(sequence *s, bool *out_fits)
+{
+  vyre_device *device = s->device;
+  const uint32_t rows = s->rows.view->rows;
+  if (device->rows != rows)
+    vyre_device_forget(device);
+  device->rows = rows;
+  VYRE_TRY(lay_out(s, out_fits));
+  if (*out_fits)
+    return VYRE_OK;
+  vyre_device_forget(device); /* columns of earlier sequences need room, too */
+  return lay_out(s, out_fits);
 }
 
 /* ---- constants ----------------------------------------------------------------------------------------------------------- */
@@ -165,8 +228,8 @@ make_heads(const sequence *s)
 
 /* ---- transfers ----------------------------------------------------------------------------------------------------------- */
 
-static vyre_range
-words_at(const sequence *s, uint64_t at, uint64_t words)
+vyre_range
+vyre_arena_range(const sequence *s, uint64_t at, uint64_t words)
 {
   return (vyre_range){s->device->arena, at * sizeof(uint32_t), words * sizeof(uint32_t)};
 }
@@ -175,58 +238,118 @@ static void
 add_upload(sequence *s, uint64_t at, uint64_t words, const void *data)
 {
   if (words)
-    s->uploads[s->upload_count++] = (vyre_upload){words_at(s, at, words), data};
+    s->uploads[s->upload_count++] = (vyre_upload){vyre_arena_range(s, at, words), data};
 }
 
 static void
-add_fill(sequence *s, uint64_t at, uint64_t words)
+add_fill(sequence *s, uint64_t at, uint64_t words, uint32_t value)
 {
-  s->fills[s->fill_count++] = (vyre_fill){words_at(s, at, words), 0};
+  s->fills[s->fill_count++] = (vyre_fill){vyre_arena_range(s, at, words), value};
 }
 
-/* Returns whether the memory is all zero, as fills make it on the device. */
+/* Returns whether the device has the words since the last sequence.  Otherwise records them, because they are uploaded.  The
+ * sequence must list its memories in the same order each time. */
 static bool
-is_zero(const sequence_block *b)
+has_kept(sequence *s, uint64_t at, uint64_t words, const uint32_t *data)
 {
-  const uint32_t *words = b->host;
-  uint32_t all = 0;
-  for (uint64_t i = 0; i < b->words; i++)
-    all |= words[i];
-  return all == 0;
+  vyre_device *device = s->device;
+  const uint32_t number = s->kept_count, count = (uint32_t)words;
+  if (number == device->memory_count) {
+    if (!vyre_grow(&device->allocator, &device->memories, &device->memory_capacity, number + 1, sizeof *device->memories))
+      return false;
+    device->memories[device->memory_count++] = (device_memory){0};
+  }
+  device_memory *held = &device->memories[number];
+  s->kept_count++;
+  if (held->epoch == device->epoch && held->at == at && held->count == count &&
+      memcmp(held->words, data, count * sizeof *data) == 0)
+    return true;
+  held->epoch = 0;
+  if (!vyre_grow(&device->allocator, &held->words, &held->capacity, count, sizeof *data))
+    return false;
+  memcpy(held->words, data, count * sizeof *data);
+  held->count = count;
+  held->at = at;
+  held->epoch = device->epoch;
+  return false;
 }
 
-/* Lists the transfers of blocks.  Valid columns are not uploaded.  Columns that a pass of the sequence provides begin as zeros. */
+/* Forgets the memories of the last sequence that this one does not use, because it uses their places. */
+static void
+forget_unused(const sequence *s)
+{
+  for (uint32_t i = s->kept_count; i < s->device->memory_count; i++)
+    s->device->memories[i].epoch = 0;
+}
+
+/* Returns whether the device has the contents of the memory: a column that was not written since, kept words, or zeros. */
+static bool
+is_there(sequence *s, const sequence_block *b)
+{
+  return b->column    ? s->device->columns[b->number].generation == vyre_module_generation(s->module, b->host)
+         : b->is_kept ? has_kept(s, b->at, b->words, b->host)
+                      : is_zero(b);
+}
+
+/* Lists the transfers of blocks.  Columns that a pass of the sequence provides begin as zeros, and verdicts as ones. */
 static void
 list_blocks(sequence *s)
 {
   for (uint32_t i = 0; i < s->block_count; i++) {
-    const sequence_block *b = &s->blocks[i];
-    if (b->column && !b->is_uploaded)
-      add_fill(s, b->at, b->words);
-    else if (b->is_uploaded && !(b->column ? s->device->columns[b->number].holds : is_zero(b)))
+    sequence_block *b = &s->blocks[i];
+    if (!b->is_uploaded && (b->column || b->start))
+      add_fill(s, b->at, b->words, b->start);
+    else if (b->is_uploaded && !is_there(s, b))
       add_upload(s, b->at, b->words, b->host);
-    if (b->is_read_back && b->words)
-      s->reads[s->read_count++] = (vyre_read){words_at(s, b->at, b->words), b->host};
+    if (!b->is_read_back || b->words == 0)
+      continue;
+    if (b->column && s->is_lazy) {
+      s->late[s->late_count++] = i;
+      continue;
+    }
+    b->read = s->read_count;
+    s->reads[s->read_count++] = (vyre_read){vyre_arena_range(s, b->at, b->words), b->host};
   }
+}
+
+/* Returns whether repeats end on the device. */
+static bool
+ends_repeats(const sequence *s)
+{
+  bool does = false;
+  for (uint32_t i = 0; i < s->plan.step_count; i++) {
+    const plan_step *step = &s->plan.steps[i];
+    does = does || ((step->kind == PLAN_PROGRAMS || step->kind == PLAN_PASS) && s->members[step->pass].whiles > 0);
+  }
+  return does;
 }
 
 static vyre_status
 list_transfers(sequence *s)
 {
-  uint32_t *heads = make_heads(s);
+  const uint32_t *heads = make_heads(s);
   s->fills = sequence_allocate(s, 2 + s->block_count, sizeof *s->fills);
   s->uploads = sequence_allocate(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
-  s->reads = sequence_allocate(s, s->block_count, sizeof *s->reads);
-  if (!heads || !s->fills || !s->uploads || !s->reads)
+  s->reads = sequence_allocate(s, 1 + s->block_count, sizeof *s->reads);
+  s->late = sequence_allocate(s, s->block_count, sizeof *s->late);
+  vyre_readback_choose(s);
+  if (!heads || !s->late || !s->fills || !s->uploads || !s->reads)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
-  add_fill(s, 0, FIRST_WORD);
-  if (s->orders > s->heads_end)
-    add_fill(s, s->heads_end, s->orders - s->heads_end);
-  add_upload(s, s->heads, s->heads_end - s->heads, heads);
+  add_fill(s, 0, FIRST_WORD, 0);
+  if (s->words > s->heads_end)
+    add_fill(s, s->heads_end, s->words - s->heads_end, 0);
   list_blocks(s);
+  if (!has_kept(s, s->heads, s->heads_end - s->heads, heads))
+    add_upload(s, s->heads, s->heads_end - s->heads, heads);
+  forget_unused(s);
+  if (ends_repeats(s)) /* two words, because targets/null writes to reads of one word */
+    s->reads[s->read_count++] = (vyre_read){vyre_arena_range(s, VYRE_PHASE_ENDLESS - 1, 2), s->endless};
   for (uint32_t i = 0; i < s->plan.order_count; i++) {
-    const plan_order *o = &s->plan.orders[i];
-    add_upload(s, o->rows_at, s->rows.view->rows - 1, o->rows);
+    plan_order *o = &s->plan.orders[i];
+    if (o->epoch == s->device->epoch)
+      continue;
+    o->epoch = s->device->epoch;
+    add_upload(s, o->rows_at, o->count - 1, o->rows);
     if (o->by_program) {
       add_upload(s, o->starts_at, o->levels + 1, o->starts);
       add_upload(s, o->firsts_at, o->programs + 1, o->firsts);
@@ -277,7 +400,7 @@ static const vyre_range *
 buffers_of(const sequence *s, const plan_step *step, vyre_range out[2])
 {
   const vyre_device_buffer constants = step->kind == PLAN_COMPARE ? (vyre_device_buffer){0} : s->members[step->pass].constants;
-  out[0] = words_at(s, 0, s->words);
+  out[0] = vyre_arena_range(s, 0, s->words);
   out[1] = constants.id ? (vyre_range){.buffer = constants} : out[0];
   return out;
 }
@@ -307,7 +430,7 @@ make_steps(sequence *s)
     step->beside = p->steps[i].beside;
   }
   for (uint32_t i = 0; i < p->repeat_count; i++)
-    s->until[i] = words_at(s, s->members[p->repeats[i].pass].words[p->repeats[i].number] + 1, 1);
+    s->until[i] = vyre_arena_range(s, s->members[p->repeats[i].pass].words[p->repeats[i].number] + 1, 1);
   return VYRE_OK;
 }
 
@@ -321,15 +444,31 @@ vyre_arena_build(sequence *s)
   return make_steps(s);
 }
 
+/* Records the contents of the arena.  The plan gets the orders of the last sequence, and frees them. */
+static void
+keep_contents(sequence *s)
+{
+  vyre_device *device = s->device;
+  const plan last = {.orders = device->orders, .order_count = device->order_count, .order_capacity = device->order_capacity};
+  for (uint32_t i = 0; i < s->block_count && !s->rows.on_host; i++)
+    if (s->blocks[i].column)
+      device->columns[s->blocks[i].number].generation = vyre_module_generation(s->module, s->blocks[i].host);
+  device->orders = s->plan.orders;
+  device->order_count = s->plan.order_count;
+  device->order_capacity = s->plan.order_capacity;
+  s->plan.orders = last.orders;
+  s->plan.order_count = last.order_count;
+  s->plan.order_capacity = last.order_capacity;
+}
+
 vyre_status
 vyre_arena_end(sequence *s, bool is_done)
 {
   vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; i < s->block_count && is_done; i++)
-    if (s->blocks[i].column)
-      s->device->columns[s->blocks[i].number].holds = true;
-  if (!is_done)
-    vyre_device_forget(s->device, DEVICE_ALL);
+  if (is_done)
+    keep_contents(s);
+  else
+    vyre_device_forget(s->device);
   for (uint32_t i = 0; s->members && i < s->count; i++)
     if (s->members[i].constants.id)
       status = vyre_status_join(status, s->device->ops->drop(s->device->target, &s->members[i].constants, 1));

@@ -88,8 +88,11 @@ count_steps(const counting *c, uint32_t first, uint32_t end, double times)
 
 /* Counts each uploaded column once, and each column that is read back.  The masks have a bit for each field of vyre_view. */
 static void
-count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, uint32_t rows, device_work *work)
+count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module,
+            device_work *work)
 {
+  const vyre_view *view = vyre_module_view(module);
+  const uint32_t rows = view->rows;
   uint64_t up = 0, down = 0;
   for (uint32_t i = 0; i < count; i++) {
     const vyre_phases *phases = passes[i]->pass.phases;
@@ -101,8 +104,13 @@ count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, ui
       down |= vyre_phases_write(phases, k) ? bit : 0;
     }
   }
-  for (uint32_t i = 0; i < device->column_count; i++)
-    up &= ~((uint64_t)device->columns[i].holds << device->columns[i].column / sizeof(uint32_t *));
+  for (uint32_t i = 0; i < device->column_count && device->rows == rows; i++) {
+    const device_column *held = &device->columns[i];
+    const uint32_t *column;
+    memcpy(&column, (const char *)view + held->column, sizeof column);
+    if (column && held->generation == vyre_module_generation(module, column))
+      up &= ~(UINT64_C(1) << held->column / sizeof(uint32_t *));
+  }
   work->bytes_up = (double)__builtin_popcountll(up) * rows * sizeof(uint32_t);
   work->bytes_down = (double)__builtin_popcountll(down) * rows * sizeof(uint32_t);
 }
@@ -110,8 +118,6 @@ count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, ui
 static void
 count_work(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const plan_rows *rows, uint32_t levels)
 {
-  device->asked = (device_work){0};
-  count_bytes(device, passes, count, rows->view->rows, &device->asked);
   for (uint32_t i = 0; i < count; i++) {
     const vyre_phases *phases = passes[i]->pass.phases;
     const counting c = {phases, vyre_phases_kernels(phases, device->info.forms), rows, levels, &device->asked};
@@ -276,13 +282,16 @@ vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint
 }
 
 bool
-vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view)
+vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module)
 {
+  const vyre_view *view = vyre_module_view(module);
   plan_rows rows = {.view = view, .most_iterations = device->info.max_iterations};
   uint32_t levels = 0;
   vyre_plan_rows_count(&rows);
   for (uint32_t row = 1; row < view->rows; row++)
     levels = view->level[row] >= levels ? view->level[row] + 1 : levels;
+  device->asked = (device_work){0};
+  count_bytes(device, passes, count, module, &device->asked);
   count_work(device, passes, count, &rows, levels);
   return vyre_plan_rows_fit(&rows) &&
          overhead_of(device) + device->costs.visit * device->asked.visits < cost_here(device, passes, count, view->rows);

@@ -16,7 +16,7 @@
 /* Returns whether the device can run the passes as one sequence, and may be faster.  May open the device. */
 bool vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view);
 /* Returns whether to run the passes on the device, after vyre_choose_may returned true.  The view must have levels. */
-bool vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view);
+bool vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module);
 /* Record the nanoseconds that a pass needed on the CPU, and that the sequence of the last vyre_choose needed on the device.  A
  * failed allocation loses the measurement. */
 void vyre_choose_learn_here(vyre_device *device, const vyre_pass_record *record, uint32_t rows, uint64_t ns);

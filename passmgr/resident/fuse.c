@@ -185,7 +185,7 @@ seal_changes(fused *f, uint64_t before)
                       f->members[f->count - 1].record->pass.name);
   if (!f->changed)
     return VYRE_OK;
-  vyre_run_settle_rows(r);
+  vyre_module_settle_rows(r->module);
   r->preserved = f->preserved;
   return vyre_run_settle_change(r, NULL);
 }

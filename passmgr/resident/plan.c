@@ -305,17 +305,35 @@ make_order(const plan *p, plan_order *o)
   return true;
 }
 
+/* Moves the last plan's order with that key to *order, if there is one. */
+static bool
+take_kept(plan *p, plan_order *order)
+{
+  for (uint32_t i = 0; i < p->kept_count && order->generation; i++) {
+    plan_order *kept = &p->kept[i];
+    if (kept->generation != order->generation || kept->by_program != order->by_program)
+      continue;
+    kept->key = order->key;
+    *order = *kept;
+    *kept = (plan_order){0};
+    return true;
+  }
+  return false;
+}
+
 /* Adds the order of a step's levels, unless the plan has it. */
 static bool
 add_order(plan *p, const plan_pass *pass, uint32_t step, bool by_program)
 {
-  const plan_order wanted = {.key = key_of(p, pass, step), .by_program = by_program};
+  plan_order wanted = {.key = key_of(p, pass, step), .by_program = by_program, .count = p->rows->view->rows};
+  wanted.generation = vyre_module_generation(p->module, wanted.key);
   if (find_order(p, wanted.key, wanted.by_program) < p->order_count)
     return true;
   if (!vyre_grow(p->allocator, &p->orders, &p->order_capacity, p->order_count + 1, sizeof *p->orders))
     return false;
-  p->orders[p->order_count++] = wanted;
-  return make_order(p, &p->orders[p->order_count - 1]);
+  plan_order *added = &p->orders[p->order_count++];
+  *added = wanted;
+  return take_kept(p, added) || make_order(p, added);
 }
 
 bool
@@ -473,20 +491,22 @@ vyre_plan_add(plan *p, const plan_pass *pass, uint32_t number)
   plan_steps(&w, 0, pass->phases->step_count);
 }
 
-static void
-free_order(const plan *p, plan_order *o)
+void
+vyre_plan_free_orders(const vyre_allocator *allocator, plan_order *orders, uint32_t count, uint32_t capacity)
 {
-  vyre_release(p->allocator, o->rows, p->rows->view->rows * sizeof *o->rows);
-  vyre_release(p->allocator, o->starts, (o->levels + 2) * sizeof *o->starts);
-  vyre_release(p->allocator, o->firsts, (o->programs + 1) * sizeof *o->firsts);
+  for (uint32_t i = 0; i < count; i++) {
+    plan_order *o = &orders[i];
+    vyre_release(allocator, o->rows, o->count * sizeof *o->rows);
+    vyre_release(allocator, o->starts, (o->levels + 2) * sizeof *o->starts);
+    vyre_release(allocator, o->firsts, (o->programs + 1) * sizeof *o->firsts);
+  }
+  vyre_release(allocator, orders, capacity * sizeof *orders);
 }
 
 void
 vyre_plan_free(plan *p)
 {
-  for (uint32_t i = 0; i < p->order_count; i++)
-    free_order(p, &p->orders[i]);
-  vyre_release(p->allocator, p->orders, p->order_capacity * sizeof *p->orders);
+  vyre_plan_free_orders(p->allocator, p->orders, p->order_count, p->order_capacity);
   vyre_release(p->allocator, p->steps, p->step_capacity * sizeof *p->steps);
   vyre_release(p->allocator, p->repeats, p->repeat_capacity * sizeof *p->repeats);
 }

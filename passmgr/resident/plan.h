@@ -8,6 +8,7 @@
 #ifndef VYRE_PASSMGR_RESIDENT_PLAN_H
 #define VYRE_PASSMGR_RESIDENT_PLAN_H
 
+#include "vyre/ir.h"
 #include "vyre/phases.h"
 #include "vyre/status.h"
 #include "vyre/view.h"
@@ -20,12 +21,15 @@ enum {
 /* Rows sorted by level.  Made on the host. */
 typedef struct plan_order {
   const uint32_t *key;                    /* level of each row: `level`, `depth` or a side column; borrowed */
+  uint64_t generation;                    /* write generation of a key that is a column; 0 for a side column */
   bool by_program;                        /* each program has its own levels, numbered after those of the programs before it */
+  uint32_t count;                         /* number of rows with row 0 */
   uint32_t *rows;                         /* owned; all rows except row 0 */
   uint32_t *starts;                       /* owned; index in `rows` of each level's first row, then the end of the last level */
   uint32_t *firsts;                       /* owned; each program's first level, then the number of levels; NULL unless by_program */
   uint32_t levels, programs, longest;     /* levels in total; programs; most levels of a program */
   uint32_t rows_at, starts_at, firsts_at; /* word offsets in the arena (arena.c) */
+  uint64_t epoch;                         /* vyre_device.epoch when these words were uploaded */
 } plan_order;
 
 /* The module, and the division of its rows among threads or workgroups. */
@@ -76,6 +80,9 @@ typedef struct plan_repeat {
 typedef struct plan {
   const vyre_allocator *allocator;
   const plan_rows *rows;
+  vyre_module *module;
+  plan_order *kept; /* borrowed; orders of the last plan, which this one takes over if their keys are unchanged */
+  uint32_t kept_count;
   plan_order *orders; /* owned, without duplicates; complete before the first step is added */
   plan_step *steps;
   plan_repeat *repeats;
@@ -107,5 +114,6 @@ bool vyre_plan_add_orders(plan *p, const plan_pass *pass);
 /* Appends the steps of the pass, whose index in the sequence is `number`. */
 void vyre_plan_add(plan *p, const plan_pass *pass, uint32_t number);
 void vyre_plan_free(plan *p);
+void vyre_plan_free_orders(const vyre_allocator *allocator, plan_order *orders, uint32_t count, uint32_t capacity);
 
 #endif

@@ -23,7 +23,9 @@ typedef struct device_kernel {
 enum {
   MOST_BUFFERS = 65, /* the memories of a pass and a list of rows */
   FEW_COLUMNS = 6,   /* least words a row of a sequence */
-  MANY_WORDS = 64    /* words a row of a sequence of many passes: columns and side columns */
+  MANY_WORDS = 64,   /* words a row of a sequence of many passes: columns and side columns */
+  /* Bytes whose copy takes much longer than another wait.  On an H200 a wait takes 12 us, and staging copies about 10 GB/s. */
+  LAZY_BYTES = 1 << 20
 };
 
 vyre_status
@@ -49,7 +51,7 @@ forget_target(vyre_device *device)
     HASH_DEL(device->kernels, kernel);
     vyre_release(&device->allocator, kernel, sizeof *kernel);
   }
-  device->column_count = 0;
+  vyre_device_forget(device);
   device->arena_size = 0;
 }
 
@@ -85,6 +87,7 @@ make_device(const vyre_target_options *options, const vyre_allocator *allocator,
   if (!device)
     return VYRE_OUT_OF_MEMORY("for a device");
   device->allocator = *from;
+  device->lazy_bytes = LAZY_BYTES;
   vyre_target_options *const o = &device->options;
   VYRE_TRY(vyre_options_read(o, sizeof *o, options, "vyre_target_options"));
   device->library = o->library ? vyre_copy_text(from, o->library) : NULL;
@@ -139,6 +142,10 @@ vyre_device_close(vyre_device *device)
   const vyre_allocator allocator = device->allocator;
   vyre_status status = vyre_device_close_target(device);
   vyre_release(&allocator, device->held, device->held_capacity * sizeof *device->held);
+  for (uint32_t i = 0; i < device->memory_count; i++)
+    vyre_release(&allocator, device->memories[i].words, device->memories[i].capacity * sizeof(uint32_t));
+  vyre_release(&allocator, device->memories, device->memory_capacity * sizeof *device->memories);
+  vyre_plan_free_orders(&allocator, device->orders, device->order_count, device->order_capacity);
   vyre_release(&allocator, device->plain, device->plain_capacity * sizeof *device->plain);
   vyre_release_text(&allocator, device->library);
   vyre_release_text(&allocator, device->name);
@@ -243,14 +250,10 @@ vyre_device_function(vyre_device *device, const void *code, uint32_t (*run)(cons
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
 void
-vyre_device_forget(vyre_device *device, uint32_t analyses)
+vyre_device_forget(vyre_device *device)
 {
-  if (!device)
-    return;
-  for (uint32_t i = 0; i < device->column_count; i++)
-    device->columns[i].holds &= (device->columns[i].analysis & analyses) == 0;
-  if (analyses == DEVICE_ALL)
-    device->column_count = 0;
+  device->column_count = 0;
+  device->epoch++;
 }
 
 static uint32_t
@@ -287,7 +290,8 @@ vyre_device_reserve(vyre_device *device, uint64_t bytes)
     VYRE_TRY(device->ops->free(device->target, device->arena));
   device->arena_size = 0;
   for (uint32_t i = 0; i < device->column_count; i++)
-    device->columns[i].holds = false;
+    device->columns[i].generation = 0;
+  device->epoch++;
   VYRE_TRY(vyre_status_note(device->ops->allocate(device->target, size, &device->arena),
                             "for a sequence of passes, which needs %" PRIu64 " bytes", bytes));
   device->arena_size = size;

@@ -1,11 +1,12 @@
 /* The state of a device between sequences of passes: compiled kernels, and the arena with the columns of the module.  A column on
- * the device is valid until the host writes its own copy.
+ * the device is valid while its write generation equals that of the module's column.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RESIDENT_RESIDENT_H
 #define VYRE_PASSMGR_RESIDENT_RESIDENT_H
 
 #include "passmgr/registry/registry.h"
+#include "plan.h"
 #include "vyre/passmgr.h"
 #include "vyre/phases.h"
 
@@ -15,13 +16,20 @@ enum {
   DEVICE_PUSH_ROWS = 3,  /* words of push constants of a kernel over rows */
   DEVICE_PUSH = 6        /* words of push constants of a kernel over programs */
 };
-#define DEVICE_ALL UINT32_MAX
 
 /* A column with a place in the arena. */
 typedef struct device_column {
   uint32_t column, analysis; /* as in vyre_phase_source */
-  bool holds;                /* the device's copy is valid */
+  uint64_t generation;       /* write generation of the contents on the device; 0 if they are not valid */
 } device_column;
+
+/* Words of the last sequence that its kernels did not write: its heads, or memory of `prepare`. */
+typedef struct device_memory {
+  uint32_t *words; /* owned */
+  uint32_t count, capacity;
+  uint64_t at;    /* word offset in the arena */
+  uint64_t epoch; /* vyre_device.epoch when these words were uploaded */
+} device_memory;
 
 /* Costs in nanoseconds. */
 typedef struct device_costs {
@@ -48,9 +56,17 @@ struct vyre_device {
   struct device_kernel *kernels;         /* owned; a hash table by the code's address (resident.c) */
   vyre_device_buffer arena;              /* reused by each sequence */
   uint64_t arena_size;                   /* in bytes */
+  uint32_t rows;                         /* rows of each column */
   device_column columns[DEVICE_COLUMNS]; /* of the last module */
   uint32_t column_count;
-  uint64_t *held; /* owned; data that was read back, until the last submission of a sequence is done (sequence.c) */
+  plan_order *orders; /* owned; of the last sequence */
+  uint32_t order_count, order_capacity;
+  device_memory *memories; /* owned; of the last sequence */
+  uint32_t memory_count, memory_capacity;
+  uint64_t epoch;      /* at least 1; increases when the contents of the arena are lost */
+  uint64_t lazy_bytes; /* columns of at least that size together are read back late (readback.c) */
+  uint32_t pending;    /* VYRE_COLUMNS that a sequence provided and the host has not read back */
+  uint64_t *held;      /* owned; data that was read back, until the last submission of a sequence is done (sequence.c) */
   uint32_t held_capacity;
   /* The choice between device and CPU (choose.c): */
   const vyre_target_ops *const
@@ -78,9 +94,8 @@ bool vyre_device_is_lost(const vyre_device *device);
 /* Opens a lost target again.  Kernels, the arena and columns are lost. */
 VYRE_MUST_USE vyre_status vyre_device_recover(vyre_device *device);
 
-/* Invalidates the device's columns of these analyses, because the host writes them.  DEVICE_ALL removes all columns, also before
- * another module. */
-void vyre_device_forget(vyre_device *device, uint32_t analyses);
+/* Removes the columns, and invalidates the orders and memories, because the contents of the arena are lost. */
+void vyre_device_forget(vyre_device *device);
 
 /* Returns a kernel over rows or programs, compiled at its first use. */
 VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program,

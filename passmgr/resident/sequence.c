@@ -54,8 +54,10 @@ add_block(sequence *s, const vyre_context *context, uint32_t index)
                          .words = buffer->bytes / sizeof(uint32_t),
                          .is_constant = memory->kind == VYRE_MEMORY_FACT || memory->kind == VYRE_MEMORY_TABLE,
                          .column = memory->kind == VYRE_MEMORY_COLUMN ? source : NULL,
+                         .is_kept = is_given && !vyre_phases_write(context->record->pass.phases, index),
+                         .start = memory->kind == VYRE_MEMORY_VERDICT ? UINT32_MAX : 0,
                          .is_uploaded = (memory->kind == VYRE_MEMORY_COLUMN && !source->provides) ||
-                                        memory->kind == VYRE_MEMORY_VERDICT || (is_given && memory->kind != VYRE_MEMORY_TABLE)};
+                                        (is_given && memory->kind != VYRE_MEMORY_TABLE)};
   }
   const bool is_asked = memory->kind == VYRE_MEMORY_COUNTER || memory->kind == VYRE_MEMORY_VERDICT;
   s->blocks[at].is_read_back |=
@@ -158,7 +160,7 @@ add_timing(vyre_timing *to, const vyre_timing *from)
 static uint32_t
 most_iterations(const sequence *s)
 {
-  return 64 + 4 * s->rows.view->rows; /* at most 2^28 rows: ir.h */
+  return VYRE_PHASE_ITERATIONS + VYRE_PHASE_ITERATIONS_A_ROW * s->rows.view->rows; /* at most 2^28 rows: ir.h */
 }
 
 static uint32_t
@@ -218,21 +220,34 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
   return VYRE_OK;
 }
 
+/* Returns the error of a `repeat while` of that number that does not end. */
+static vyre_status
+report_endless(const sequence *s, const sequence_member *m, uint32_t number)
+{
+  uint32_t step = 0;
+  while (vyre_plan_number_of_while(m->pass.phases, step + 1) <= number)
+    step++;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': its phases still add to counter '%.100s' in iteration %" PRIu32 VYRE_PASS_FIX,
+                    m->context->record->pass.name, m->pass.phases->memory[m->pass.phases->steps[step].memory].name,
+                    most_iterations(s));
+}
+
 static vyre_status
 check_iterations(submission *u, uint32_t repeat)
 {
-  const sequence *s = u->s;
-  const uint32_t most = most_iterations(s);
-  const plan_repeat *r = &s->plan.repeats[repeat];
-  const sequence_member *m = &s->members[r->pass];
+  const plan_repeat *r = &u->s->plan.repeats[repeat];
   u->iterations[repeat] += u->ends[repeat].iterations;
-  if (u->iterations[repeat] < most)
-    return VYRE_OK;
-  uint32_t step = 0;
-  while (vyre_plan_number_of_while(m->pass.phases, step + 1) <= r->number)
-    step++;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': its phases still add to counter '%.100s' in iteration %" PRIu32 VYRE_PASS_FIX,
-                    m->context->record->pass.name, m->pass.phases->memory[m->pass.phases->steps[step].memory].name, most);
+  return u->iterations[repeat] < most_iterations(u->s) ? VYRE_OK : report_endless(u->s, &u->s->members[r->pass], r->number);
+}
+
+/* Checks the repeats that end on the device. */
+static vyre_status
+check_endless(const sequence *s)
+{
+  for (uint32_t i = 0; i < s->count && s->endless[1]; i++)
+    if (s->members[i].head == s->endless[1] && s->members[i].whiles)
+      return report_endless(s, &s->members[i], 0);
+  return VYRE_OK;
 }
 
 /* Submits until all repeats are done.  A repeat that is not done ends its submission and begins the next one. */
@@ -258,15 +273,15 @@ held_words(const vyre_read *read)
   return (read->range.size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-/* Submits all steps.  If there may be several submissions, readbacks reach the host's memory after the last one.  So if the device
- * is lost, the sequence can restart from the host's memory. */
+/* Submits all steps, and reads columns back late if the sequence is lazy.  If there may be several submissions, readbacks reach the
+ * host's memory after the last one.  So if the device is lost, the sequence can restart from the host's memory. */
 static vyre_status
 submit_all(submission *u)
 {
   sequence *s = u->s;
   vyre_device *device = s->device;
   uint64_t words = 0;
-  if (s->plan.repeat_count == 0 || s->rows.on_host)
+  if (s->rows.on_host || (s->plan.repeat_count == 0 && s->late_count == 0))
     return submit_until_done(u);
   vyre_read *reads = s->reads, *held = sequence_allocate(s, s->read_count, sizeof *held);
   for (uint32_t i = 0; i < s->read_count; i++)
@@ -278,9 +293,22 @@ submit_all(submission *u)
     held[i] = (vyre_read){reads[i].range, at};
   s->reads = held;
   vyre_status status = submit_until_done(u);
+  vyre_timing timing = {0};
+  if (!status && s->late_count)
+    status = vyre_readback_late(s, &timing);
+  add_timing(&u->timing, &timing);
   for (uint32_t i = 0; i < s->read_count && !status; i++)
     memcpy(reads[i].data, held[i].data, reads[i].range.size);
   return status;
+}
+
+/* Marks the columns that the sequence writes in the host's memory, unless they are read back late. */
+static void
+mark_written(const sequence *s)
+{
+  for (uint32_t i = 0; i < s->block_count; i++)
+    if (s->blocks[i].column && s->blocks[i].is_read_back && !s->is_lazy)
+      vyre_module_mark_written(s->module, s->blocks[i].host);
 }
 
 /* Returns the first pass that uses levels which may be older than its operands, or NULL.  Passes with VYRE_PASS_ANY_ORDER do not
@@ -343,7 +371,9 @@ run_plan(sequence *s, bool *out_fits)
   if (s->plan.no_memory || !u.repeats || !u.ends || !u.iterations)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   VYRE_TRY(s->rows.on_host ? vyre_direct_build(s) : vyre_arena_build(s));
+  mark_written(s);
   VYRE_TRY(submit_all(&u));
+  VYRE_TRY(check_endless(s));
   VYRE_TRY(check_old_levels(s));
   report_transfers(s->device, &u.timing, s->members[0].context->options.report);
   return VYRE_OK;
@@ -351,15 +381,19 @@ run_plan(sequence *s, bool *out_fits)
 
 /* Runs the sequence.  If the device is lost, the host's memory is unchanged. */
 static vyre_status
-run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
+run_once(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, bool *out_fits)
 {
   sequence s = {.device = device,
                 .allocator = vyre_module_allocator(module),
+                .module = module,
                 .ctx = &contexts[0].base,
                 .rows = {.view = vyre_module_view(module)},
                 .count = count};
-  s.plan.allocator = s.allocator;
-  s.plan.rows = &s.rows;
+  s.plan = (plan){.allocator = &device->allocator,
+                  .rows = &s.rows,
+                  .module = module,
+                  .kept = device->orders,
+                  .kept_count = device->order_count};
   *out_fits = true;
   if (s.rows.view->rows < 2)
     return VYRE_OK;
@@ -377,8 +411,7 @@ run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre
 /* Opens the lost device again and runs the sequence once more.  Frees `status`, the error of the first try, unless the device
  * cannot be opened. */
 static vyre_status
-run_again(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, vyre_status status,
-          bool *out_fits)
+run_again(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, vyre_status status, bool *out_fits)
 {
   vyre_status again = vyre_device_recover(device);
   if (again)
@@ -404,7 +437,7 @@ close_lost_device(vyre_device *device, vyre_status status)
 }
 
 vyre_status
-vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
+vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, bool *out_fits)
 {
   vyre_status status = run_once(device, contexts, count, module, out_fits);
   if (status && vyre_device_is_lost(device))
@@ -414,4 +447,26 @@ vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, c
     status = close_lost_device(device, status);
   }
   return vyre_context_own(&contexts[0].base, status);
+}
+
+vyre_status
+vyre_sequence_fetch(vyre_device *device, vyre_module *module, uint32_t analyses, vyre_report *report, uint32_t *out_missing)
+{
+  vyre_timing timing = {0};
+  vyre_status status = vyre_readback_pending(device, module, analyses, &timing, out_missing);
+  if (!status) {
+    vyre_report_count_add(report, "(device)", "host waits", timing.waits);
+    vyre_report_count_add(report, "(device)", "bytes down", timing.bytes_down);
+    return VYRE_OK;
+  }
+  if (!vyre_device_is_lost(device))
+    return status;
+  vyre_status again = vyre_device_recover(device);
+  if (again && device->choices)
+    return close_lost_device(device, vyre_status_join(status, again));
+  if (again)
+    return vyre_status_join(status, again);
+  vyre_status_free(status);
+  vyre_report_count_add(report, "(device)", "recoveries", 1);
+  return VYRE_OK;
 }

@@ -10,7 +10,12 @@
 /* Runs the contexts' passes in this order.  The caller must call vyre_phases_begin for each pass before, and vyre_phases_end after.
  * If the device is lost, recovers it once and starts again.  *out_fits is false, and the module is unchanged, in two cases.  The
  * device has no room for the rows, or a device that was chosen by cost was lost twice, which closes the device. */
-VYRE_MUST_USE vyre_status vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module,
+VYRE_MUST_USE vyre_status vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module,
                                             bool *out_fits);
+
+/* The gate to columns that the device provided and the host has not read back: reads those of `analyses`.  *out_missing are those
+ * that the device no longer has, also because it is lost.  The caller must compute these again, without reporting. */
+VYRE_MUST_USE vyre_status vyre_sequence_fetch(vyre_device *device, vyre_module *module, uint32_t analyses, vyre_report *report,
+                                              uint32_t *out_missing);
 
 #endif

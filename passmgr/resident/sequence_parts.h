@@ -19,8 +19,11 @@ typedef struct sequence_block {
   bool is_constant;                /* a fact or a table of constants, which the device keeps between sequences */
   uint64_t at;                     /* word offset in the arena, except for constants */
   const vyre_phase_source *column; /* a column of the table or of an analysis; NULL for other memory */
+  bool is_kept;                    /* not zero, uploaded, and not written by phases, so the device keeps it for the next sequence */
   uint32_t number;                 /* index of the column in device->columns */
+  uint32_t start;                  /* the word that fills the memory at the start, if it is not uploaded */
   bool is_uploaded, is_read_back;
+  uint32_t read; /* index in sequence.reads of memory that is read back with the steps */
 } sequence_block;
 
 /* A pass of the sequence. */
@@ -39,23 +42,27 @@ typedef struct sequence_member {
 typedef struct sequence {
   vyre_device *device;
   const vyre_allocator *allocator;
+  vyre_module *module;
   vyre_pass_ctx *ctx; /* of the first pass, whose scratch memory lives as long as the sequence */
   plan_rows rows;
   plan plan;
   sequence_member *members;
   sequence_block *blocks;
   uint32_t count, block_count, block_capacity, while_count;
-  uint64_t words;              /* words in the arena; the next three fields are word offsets in the arena */
-  uint64_t heads, heads_end;   /* columns end at `heads`; other memory begins at `heads_end` */
-  uint64_t orders;             /* orders begin here */
+  uint32_t endless[2];         /* the words of the arena up to VYRE_PHASE_ENDLESS, if repeats end on the device */
+  uint64_t words;              /* words in the arena; the next two fields are word offsets in the arena */
+  uint64_t heads, heads_end;   /* columns, orders and kept memory end at `heads`; other memory begins at `heads_end` */
+  uint32_t kept_count;         /* memories of the device that this sequence uses */
   vyre_device_buffer *buffers; /* direct.c: buffers of each block, of each order's rows, of host_words */
   uint32_t buffer_count;
   uint32_t *host_words; /* direct.c: a word that is 0, then the words of compares */
   /* The arguments of the submission: */
   vyre_fill *fills;
-  uint32_t fill_count, upload_count, read_count;
+  uint32_t fill_count, upload_count, read_count, late_count;
   vyre_upload *uploads;
   vyre_read *reads;
+  bool is_lazy;      /* columns are read back after the host has the counters */
+  uint32_t *late;    /* indices in `blocks` of these columns */
   vyre_step *steps;  /* by step of the plan */
   vyre_range *until; /* by repeat of the plan: the word that ends the repeat when it is 0 */
 } sequence;
@@ -67,8 +74,22 @@ void *sequence_allocate(const sequence *s, size_t count, size_t size);
 VYRE_MUST_USE vyre_status vyre_arena_lay_out(sequence *s, bool *out_fits);
 /* arena.c: makes the arguments of the submission. */
 VYRE_MUST_USE vyre_status vyre_arena_build(sequence *s);
-/* Releases the constants of vyre_arena_build.  `is_done` is whether the device's columns are valid now. */
+/* Releases the constants of vyre_arena_build, and records the contents of the arena.  `is_done` is whether they are valid. */
 VYRE_MUST_USE vyre_status vyre_arena_end(sequence *s, bool is_done);
+
+/* Returns the word offset of a column in the arena. */
+uint64_t vyre_arena_column(const vyre_device *device, uint32_t number);
+/* Returns the range of words in the arena. */
+vyre_range vyre_arena_range(const sequence *s, uint64_t at, uint64_t words);
+
+/* readback.c: sets s->is_lazy. */
+void vyre_readback_choose(sequence *s);
+/* readback.c: reads the columns of the table if the counters in s->reads report a change.  Marks them as written, and other columns
+ * as pending. */
+VYRE_MUST_USE vyre_status vyre_readback_late(sequence *s, vyre_timing *timing);
+/* readback.c: reads the pending columns of `analyses`, which are no longer pending.  *out_missing are those that were not read. */
+VYRE_MUST_USE vyre_status vyre_readback_pending(vyre_device *device, vyre_module *module, uint32_t analyses, vyre_timing *timing,
+                                                uint32_t *out_missing);
 
 /* direct.c: makes the arguments of the submission, with buffers over the host's memory.  vyre_direct_end frees the buffers. */
 VYRE_MUST_USE vyre_status vyre_direct_build(sequence *s);

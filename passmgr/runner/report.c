@@ -201,6 +201,15 @@ vyre_report_device_add(vyre_report *report, const char *pass, uint64_t start, ui
 }
 
 uint64_t
+vyre_report_wall_ns(const vyre_report *report, const char *name)
+{
+  uint64_t ns = 0;
+  for (uint32_t i = 0; i < report->time_count; i++)
+    ns += strcmp(report->times[i].name, name) == 0 ? report->times[i].wall : 0;
+  return ns;
+}
+
+uint64_t
 vyre_report_device_ns(const vyre_report *report)
 {
   uint64_t sum = 0;

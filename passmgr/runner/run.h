@@ -9,26 +9,26 @@
 #include "vyre/batch.h"
 #include "vyre/environment.h"
 
-/* Programs that a fixpoint set aside. */
+/* Programs that a fixpoint set aside after a round. */
 typedef struct run_aside {
   vyre_aside *rows;
-  const struct run_aside *outer; /* those of the fixpoint around it, or NULL */
+  struct run_aside *outer; /* those of an earlier round, or of the fixpoint around it, or NULL */
 } run_aside;
 
 typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
-  uint64_t number;        /* number of the current pass run, from 1; 0 before the first run */
-  uint32_t fresh;         /* VYRE_ANALYSES and VYRE_COLUMNS that describe the module */
-  uint32_t preserved;     /* the subset of `fresh` that the last pass preserves if it changed the module */
-  uint32_t fixpoints;     /* number of fixpoints that enclose the current pass */
-  uint64_t changes;       /* number of pass runs that changed the module */
-  vyre_stopwatch *watch;  /* the innermost running watch, borrowed; NULL if no watch runs */
-  const run_aside *aside; /* the programs of the innermost fixpoint, borrowed; NULL if none are set aside */
-  bool is_chosen;         /* the current passes run on the device, which has cost choices (vyre_choose) */
-  vyre_device *host;      /* CPU device, owned, for phases without another device; NULL until the first use */
-  uint64_t *settled;      /* by node: `changes` + 1 when its pass last changed nothing, otherwise 0 */
+  uint64_t number;       /* number of the current pass run, from 1; 0 before the first run */
+  uint32_t fresh;        /* VYRE_ANALYSES and VYRE_COLUMNS that describe the module */
+  uint32_t preserved;    /* the subset of `fresh` that the last pass preserves if it changed the module */
+  uint32_t fixpoints;    /* number of fixpoints that enclose the current pass */
+  uint64_t changes;      /* number of pass runs that changed the module */
+  vyre_stopwatch *watch; /* the innermost running watch, borrowed; NULL if no watch runs */
+  run_aside *aside;      /* programs that are set aside, the last ones first; retire.c owns them */
+  bool is_chosen;        /* the current passes run on the device, which has cost choices (vyre_choose) */
+  vyre_device *host;     /* CPU device, owned, for phases without another device; NULL until the first use */
+  uint64_t *settled;     /* by node: `changes` + 1 when its pass last changed nothing, otherwise 0 */
 } run;
 
 /* running.c */
@@ -82,8 +82,6 @@ VYRE_MUST_USE vyre_status vyre_run_make_analyses(run *r, uint32_t wanted);
 VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r, const vyre_node *node);
 /* Seals the module if it is not sealed, and drops the analyses that sealing invalidates. */
 VYRE_MUST_USE vyre_status vyre_run_seal(run *r);
-/* Removes the rows that the phases of a pass deleted from their regions. */
-void vyre_run_settle_rows(run *r);
 /* Returns whether the node is in a fixpoint and its pass last changed nothing in the same module.  The manager's own passes
  * are never settled. */
 bool vyre_run_is_settled(const run *r, const vyre_node *node);

@@ -180,6 +180,7 @@ vyre_run_context(run *r, const vyre_pass_record *record, const uint64_t *values)
       .module = r->module,
       .options = r->options,
   };
+  vyre_module_forget_tops(r->module);
   vyre_context_borrow_scratch(&context);
   return context;
 }
@@ -229,13 +230,6 @@ vyre_run_requirements(const run *r, const vyre_pass_record *record)
                                    : vyre_schedule_requirements(record, true);
 }
 
-void
-vyre_run_settle_rows(run *r)
-{
-  vyre_module_settle_rows(r->module);
-  vyre_device_forget(r->options.device, VYRE_VERSIONS);
-}
-
 /* Runs the phases on the device, or on the CPU if the device has no room for the rows.  Then removes deleted rows from their
  * regions. */
 static vyre_status
@@ -252,21 +246,11 @@ run_phases(run *r, vyre_context *context, vyre_result *out)
   if (!is_done) {
     r->is_chosen = false;
     VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
-    vyre_device_forget(r->options.device, DEVICE_ALL); /* the CPU wrote the columns, so the device's copies are stale */
   }
   VYRE_TRY(vyre_phases_end(context, r->module, out));
   if (*out == VYRE_CHANGED)
-    vyre_run_settle_rows(r);
+    vyre_module_settle_rows(r->module);
   return VYRE_OK;
-}
-
-static vyre_status
-run_plain(run *r, vyre_context *context, vyre_result *out)
-{
-  const vyre_pass *pass = &context->record->pass;
-  vyre_status status = pass->run(&context->base, r->module, out);
-  vyre_device_forget(r->options.device, *out == VYRE_CHANGED ? DEVICE_ALL : pass->provides);
-  return status;
 }
 
 /* Runs the pass and records its time for the next choice between device and CPU. */
@@ -278,7 +262,7 @@ run_and_learn(run *r, vyre_context *context, vyre_result *out)
   const bool there = runs_on_device(r, record);
   const uint32_t rows = vyre_module_view(r->module)->rows;
   const uint64_t start = chosen ? clock_now() : 0;
-  vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : run_plain(r, context, out);
+  vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : record->pass.run(&context->base, r->module, out);
   if (chosen && there && r->is_chosen && !status)
     vyre_choose_learn_there(chosen, clock_now() - start);
   else if (chosen && !there && !status)
@@ -320,10 +304,35 @@ vyre_status
 vyre_run_call(run *r, const vyre_pass_record *record, const uint64_t *values, vyre_result *out)
 {
   const uint64_t before = hash_if_checked(r);
+  if (r->options.device)
+    r->options.device->pending &= ~record->pass.provides;
   VYRE_TRY(call_pass(r, record, values, out));
   VYRE_TRY(check_claim(r, record, before, *out));
   r->fresh |= record->pass.provides;
   return VYRE_OK;
+}
+
+/* Reads pending columns back from the device.  Computes those that it lost again, without reporting the pass a second time. */
+static vyre_status
+fetch_columns(run *r, uint32_t wanted)
+{
+  vyre_device *device = r->options.device;
+  const uint32_t pending = device ? device->pending & wanted & r->fresh : 0;
+  uint32_t missing;
+  if (pending == 0)
+    return VYRE_OK;
+  VYRE_TRY(vyre_sequence_fetch(device, r->module, pending, r->options.report, &missing));
+  if (missing == 0)
+    return VYRE_OK;
+  vyre_report *report = r->options.report;
+  const uint64_t lazy_bytes = device->lazy_bytes;
+  r->fresh &= ~missing;
+  r->options.report = NULL;
+  device->lazy_bytes = UINT64_MAX; /* the columns are read back at once */
+  vyre_status status = vyre_run_make_analyses(r, missing);
+  device->lazy_bytes = lazy_bytes;
+  r->options.report = report;
+  return status;
 }
 
 /* Computes an analysis, or runs the pass that provides the column.  The requirements of that pass must be fresh. */
@@ -339,13 +348,13 @@ make_one(run *r, const vyre_analysis *analysis)
     const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
     const bool is_chosen = r->is_chosen;
     r->is_chosen = false; /* the choice is about the pass that requires the column */
+    VYRE_TRY(fetch_columns(r, vyre_run_requirements(r, provider)));
     vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
     vyre_status status = vyre_run_call(r, provider, NULL, &unchanged);
     r->is_chosen = is_chosen;
     vyre_run_stop(r, &watch, 0, false);
     return vyre_status_note(status, "in pass '%s', which provides %s", provider->pass.name, analysis->name);
   }
-  vyre_device_forget(r->options.device, analysis->bit);
   VYRE_TRY(vyre_module_make_analyses(r->module, analysis->bit));
   r->fresh |= analysis->bit;
   vyre_run_stop(r, &watch, 0, false);
@@ -355,6 +364,7 @@ make_one(run *r, const vyre_analysis *analysis)
 vyre_status
 vyre_run_make_analyses(run *r, uint32_t wanted)
 {
+  VYRE_TRY(fetch_columns(r, wanted));
   uint32_t needed = wanted & ~r->fresh;
   for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;)
     if (needed & vyre_analyses[i].bit & VYRE_COLUMNS)
@@ -374,7 +384,7 @@ vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
   if (!device || !device->choices || !vyre_choose_may(device, passes, count, vyre_module_view(r->module)))
     return VYRE_OK;
   VYRE_TRY(vyre_run_make_analyses(r, VYRE_LEVELS));
-  r->is_chosen = vyre_choose(device, passes, count, vyre_module_view(r->module));
+  r->is_chosen = vyre_choose(device, passes, count, r->module);
   return VYRE_OK;
 }
 
@@ -391,7 +401,6 @@ vyre_run_seal(run *r)
   vyre_stopwatch watch = {0};
   vyre_run_start(r, &watch, "(seal)");
   VYRE_TRY(vyre_module_seal(r->module, NULL));
-  vyre_device_forget(r->options.device, DEVICE_ALL);
   vyre_run_stop(r, &watch, 0, false);
   r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
@@ -586,11 +595,11 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   r.settled = vyre_allocate(allocator, pipeline->node_count * sizeof(*r.settled));
   if (!r.settled)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
-  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false); /* the caller may have changed the module since */
-  vyre_device_forget(r.options.device, DEVICE_ALL);
+  r.fresh = vyre_module_kept_analyses(module);
+  vyre_module_drop_analyses(module, (VYRE_ANALYSES & ~r.fresh) | VYRE_COLUMNS, false); /* the caller may have made some */
   vyre_status status = vyre_run_children(&r, 0, &changed);
   status = vyre_status_join(status, vyre_device_close(r.host));
   vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
-  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
+  vyre_module_keep_analyses(module, status ? 0 : r.fresh);
   return status ? status : vyre_module_status(module);
 }

@@ -2,7 +2,6 @@
  * only on the module and its parameters, not on earlier runs, the time or addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "passmgr/resident/resident.h"
 #include "run.h"
 
 /* Runs on the CPU.  Leaves `r` unchanged, except that r->host may be opened. */
@@ -26,8 +25,6 @@ vyre_run_twin(run *r, const vyre_node *node, uint64_t *out_hash)
     status = vyre_run_settle_change(&twin, NULL);
   *out_hash = status ? 0 : vyre_run_hash_module(twin.module);
   r->host = twin.host; /* may have been opened by the call */
-  if (r->host)
-    vyre_device_forget(r->host, DEVICE_ALL);
   vyre_module_destroy(twin.module);
   return vyre_status_note(status, "when it ran over a copy first");
 }

@@ -481,3 +481,34 @@ BUILD_TEST(a_literal_operand_is_found_in_both_forms)
   assert_false(vyre_row_literal(v, power.id, 2, &bits));
   assert_int_equal(bits, 0x40000000);
 }
+
+/* Splits the const rows at the top of the first program, and then builds another one.  Returns its place in the program. */
+static uint32_t
+place_of_constant(bool builds_elsewhere_before)
+{
+  vyre_module *both = new_module();
+  vyre_builder first, second;
+  vyre_build_program(both, "p", VYRE_PROGRAM_RELAXED, 0, &first);
+  build_value(&first); /* its gid is at the top */
+  vyre_build_program(both, "q", VYRE_PROGRAM_RELAXED, 0, &second);
+  assert_ok(vyre_module_seal(both, NULL));
+  const vyre_view *view = vyre_module_view(both);
+  const uint32_t p = view->first[0], q = view->next[p];
+  first = second = (vyre_builder){.module = both};
+  vyre_builder_at_end(&second, row_of(q));
+  if (builds_elsewhere_before)
+    vyre_build_const(&second, U32, 77);
+  vyre_builder_before(&first, row_of(view->first[p]));
+  vyre_build(&first, VYRE_OP_var, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  const uint32_t constant = vyre_build_const(&first, U32, 78).id;
+  uint32_t place = 0;
+  for (uint32_t row = view->first[p]; row != constant; row = view->next[row])
+    place++;
+  vyre_module_destroy(both);
+  return place;
+}
+
+TEST(the_place_of_a_constant_does_not_depend_on_other_programs)
+{
+  assert_int_equal(place_of_constant(false), place_of_constant(true));
+}

@@ -138,4 +138,102 @@ TEST(a_warm_sequence_of_many_programs_costs_a_graph_and_a_wait)
     compare(&sequences[i], MANY);
 }
 
+static vyre_module *
+grown_module(uint32_t rows_a_program)
+{
+  vyre_module *module = new_module();
+  grow_to(module, ROWS, rows_a_program);
+  return module;
+}
+
+/* Runs the passes over the module, and returns the bytes that went up. */
+static uint64_t
+bytes_up(const char *passes, vyre_module *module, vyre_device *device)
+{
+  const uint64_t before = sim.count("bytes_up");
+  assert_ok(run_passes(registry, passes, module,
+                       &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = device}));
+  return sim.count("bytes_up") - before;
+}
+
+static vyre_device *
+open_simulator(void)
+{
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR), .validate = true};
+  vyre_device *device;
+  sim.clear();
+  assert_ok(vyre_device_open(&vyre_target_cuda, &options, NULL, &device));
+  return device;
+}
+
+/* Runs the passes over the module as plain C, and asserts that another run of them on the device had the same result. */
+static void
+compare_module(const char *passes, uint32_t rows_a_program, uint32_t runs, const vyre_module *there)
+{
+  vyre_module *plain = grown_module(rows_a_program);
+  for (uint32_t i = 0; i < runs; i++)
+    bytes_up(passes, plain, NULL);
+  assert_same_bytes(binary_of(plain), binary_of(there));
+  vyre_module_destroy(plain);
+}
+
+static const char *const resident[] = {"canon", "dce", "shash,cid", "limits", "canon,cf,shash,cid,pm,dce"};
+
+TEST(an_unchanged_module_is_not_uploaded_again)
+{
+  enum { TIMES = 6 };
+  for (size_t i = 0; i < sizeof resident / sizeof *resident; i++)
+    for (uint32_t many = 0; many < 2; many++) {
+      vyre_device *device = open_simulator();
+      vyre_module *module = grown_module(many ? MANY : ROWS);
+      uint64_t up[TIMES];
+      for (uint32_t k = 0; k < TIMES; k++) /* the first runs change the module */
+        up[k] = bytes_up(resident[i], module, device);
+      print_message("%-28s bytes_up", resident[i]);
+      for (uint32_t k = 0; k < TIMES; k++)
+        print_message(" %" PRIu64, up[k]);
+      print_message("\n");
+      assert_true(up[0] > 0);
+      assert_int_equal(up[TIMES - 1], 0);
+      compare_module(resident[i], many ? MANY : ROWS, TIMES, module);
+      vyre_module_destroy(module);
+      assert_ok(vyre_device_close(device));
+    }
+  assert_string_equal(sim.messages(), "");
+}
+
+/* Changes a payload of a row that no pass removes, and returns its column. */
+static const uint32_t *
+change_constant(vyre_module *module)
+{
+  const vyre_view *v = vyre_module_view(module);
+  uint32_t row = 1;
+  while (vyre_op_of(v, row) != VYRE_OP_const || v->imm[row] == 0)
+    row++;
+  vyre_row_rewrite(module, row_of(row), v->op[row], v->imm[row] + 1, v->imm_hi[row], VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  return v->imm;
+}
+
+TEST(a_changed_column_is_uploaded_again)
+{
+  vyre_device *device = open_simulator();
+  vyre_module *module = grown_module(MANY), *other = grown_module(MANY);
+  for (uint32_t i = 0; i < 4; i++)
+    bytes_up("canon", module, device);
+  const uint32_t rows = vyre_module_view(module)->rows;
+  assert_int_equal(bytes_up("canon", module, device), 0);
+  vyre_module_mark_written(module, vyre_module_view(module)->b);
+  const uint64_t whole = bytes_up("canon", other, device), column = rows * sizeof(uint32_t);
+  assert_true(whole > 4 * column); /* another module, whose columns have other generations */
+  assert_true(bytes_up("canon", module, device) > 4 * column);
+  assert_int_equal(bytes_up("canon", module, device), 0);
+  change_constant(module);
+  const uint64_t up = bytes_up("canon", module, device);
+  assert_true(up >= column && up <= 8 * column);
+  vyre_module_destroy(other);
+  vyre_module_destroy(module);
+  assert_ok(vyre_device_close(device));
+  assert_string_equal(sim.messages(), "");
+}
+
 TEST_MAIN(prepare, finish)

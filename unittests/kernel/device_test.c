@@ -15,13 +15,15 @@ enum { SLOWNESS = 1 };
 #endif
 static uint32_t small, rows; /* numbers of modules of two programs, and of rows of large ones */
 
-static form forms[] = {{.name = "by the interpreter", .fused = true},
-                       {.name = "by programs on a device", .target = &FORMS_TARGET, .by_program = true},
-                       {.name = "in sequences on a device", .target = &FORMS_TARGET, .fused = true, .by_level = true},
-                       {.name = "with a device that has no room", .target = &FORMS_TARGET, .fused = true, .room = 4096},
-                       {.name = "by small workgroups", .target = &FORMS_TARGET, .by_program = true, .workgroup = 32},
-                       {.name = "by large workgroups", .target = &FORMS_TARGET, .by_program = true, .workgroup = 256}};
-enum { ALL_FORMS = sizeof forms / sizeof *forms, FORMS = 4, INTERPRETED = 0, FUSED = 2, STAYING = 3000 /* rows */ };
+static form forms[] = {
+    {.name = "by the interpreter", .fused = true},
+    {.name = "by programs on a device", .target = &FORMS_TARGET, .by_program = true},
+    {.name = "in sequences on a device", .target = &FORMS_TARGET, .fused = true, .by_level = true},
+    {.name = "in lazy sequences by programs", .target = &FORMS_TARGET, .fused = true, .by_program = true, .lazy = true},
+    {.name = "with a device that has no room", .target = &FORMS_TARGET, .fused = true, .room = 4096},
+    {.name = "by small workgroups", .target = &FORMS_TARGET, .by_program = true, .workgroup = 32},
+    {.name = "by large workgroups", .target = &FORMS_TARGET, .by_program = true, .workgroup = 256}};
+enum { ALL_FORMS = sizeof forms / sizeof *forms, FORMS = 5, INTERPRETED = 0, FUSED = 2, LAZY = 3, STAYING = 3000 /* rows */ };
 
 static int
 open_forms(void **state)
@@ -135,6 +137,11 @@ TEST(a_second_run_compiles_and_allocates_nothing)
   vyre_bytes_free(&input);
 }
 
+TEST(programs_do_not_depend_on_their_neighbours)
+{
+  forms_compare_batches(budget_part(16 / SLOWNESS), forms + 1, FORMS - 2);
+}
+
 /* Returns the number of bytes that a run uploads to the device. */
 static uint64_t
 bytes_up(const vyre_bytes *input, const char *text, vyre_device *device)
@@ -163,6 +170,43 @@ TEST(unchanged_columns_stay_on_the_device)
   vyre_bytes_free(&input);
 }
 
+/* Returns the number of bytes that a run reads back. */
+static uint64_t
+bytes_down(vyre_module *module, const char *text, vyre_device *device, uint64_t *out_waits)
+{
+  vyre_report *report;
+  assert_ok(vyre_report_create(NULL, &report));
+  assert_ok(run_passes(forms_registry(), text, module,
+                       &(vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .report = report, .device = device}));
+  const uint64_t bytes = vyre_report_count(report, "(device)", "bytes down");
+  *out_waits = vyre_report_count(report, "(device)", "host waits");
+  vyre_report_destroy(report);
+  return bytes;
+}
+
+TEST(columns_are_read_back_only_if_the_host_needs_them)
+{
+  vyre_device *device = forms[LAZY].device;
+  vyre_bytes input = forms_grown(STAYING / SLOWNESS, 50);
+  vyre_module *module = new_module();
+  uint64_t waits;
+  assert_ok(vyre_vir0_read(module, input.data, input.size, "input", NULL, 0));
+  const uint64_t column = vyre_module_view(module)->rows * sizeof(uint32_t);
+  assert_true(bytes_down(module, "shash", device, &waits) < column); /* nothing requires hashes */
+  assert_int_equal(waits, 1);
+  const uint64_t once = bytes_down(module, "shash,cid", device, &waits), used = bytes_down(module, "shash,cid,cse", device, &waits);
+  assert_true(once < column && used >= column && used < 2 * column);
+  assert_true(waits >= 2);
+  uint64_t down = bytes_down(module, "canon,cf,pm,dce", device, &waits);
+  assert_true(down >= 4 * column);
+  for (uint32_t i = 0; i < 4; i++) /* at last, the passes change nothing */
+    down = bytes_down(module, "canon,cf,pm,dce", device, &waits);
+  assert_true(down < column);
+  assert_int_equal(waits, 1);
+  vyre_module_destroy(module);
+  vyre_bytes_free(&input);
+}
+
 static vyre_bytes
 binary_of_text(const char *text)
 {
@@ -170,6 +214,58 @@ binary_of_text(const char *text)
   vyre_bytes bytes = binary_of(module);
   vyre_module_destroy(module);
   return bytes;
+}
+
+/* A repetition without an end is an error, also if it ends on the device. */
+TEST(endless_repetitions_are_errors)
+{
+  vyre_bytes input = forms_grown(16 * 40, 40), out = forms_run(&input, "sweeps.endless", &forms[FUSED + 1]);
+  assert_non_null(memmem(out.data, out.size, "still add to counter 'again'", 28));
+  forms_compare("endless", 0, &input, "sweeps.endless", forms + 1, FORMS - 2);
+  vyre_bytes_free(&out);
+  vyre_bytes_free(&input);
+}
+
+/* Replaces the kernel of the whole pass in all forms.  The caller owns the copies. */
+static void
+replace_pass_kernel(const char *name, const vyre_phase_kernel *kernel, vyre_phases *phases, vyre_phase_kernels *kernels,
+                    const vyre_phase_kernels **list)
+{
+  const vyre_pass_record *other;
+  vyre_pass_record *record = (vyre_pass_record *)(uintptr_t)vyre_registry_find(forms_registry(), name, strlen(name), &other);
+  *phases = *record->pass.phases;
+  for (uint32_t i = 0; i < phases->kernels_count; i++) {
+    kernels[i] = *phases->kernels[i];
+    kernels[i].pass = kernel;
+    list[i] = &kernels[i];
+  }
+  phases->kernels = list;
+  record->pass.phases = phases;
+}
+
+/* Plugins of API 1.1 have no kernels of whole passes, and some passes have none. */
+TEST(passes_run_without_a_kernel_of_the_whole_pass)
+{
+  static const vyre_phase_kernel empty = {0};
+  static const char *const names[] = {"canon", "cf", "cid", "dce"};
+  vyre_bytes input = forms_grown(16 * 40, 40);
+  for (uint32_t turn = 0; turn < 2; turn++) {
+    const vyre_phases *was[4];
+    vyre_phases phases[4];
+    vyre_phase_kernels kernels[4][4];
+    const vyre_phase_kernels *lists[4][4];
+    const vyre_pass_record *other;
+    for (uint32_t i = 0; i < 4; i++) {
+      was[i] = vyre_registry_find(forms_registry(), names[i], strlen(names[i]), &other)->pass.phases;
+      assert_in_range(was[i]->kernels_count, 1, 4);
+      replace_pass_kernel(names[i], turn ? &empty : NULL, &phases[i], kernels[i], lists[i]);
+    }
+    assert_true(forms_compare("without a kernel of the pass", turn, &input, "canon,cf,cid,cse,dce", forms + 1, 3));
+    for (uint32_t i = 0; i < 4; i++)
+      ((vyre_pass_record *)(uintptr_t)vyre_registry_find(forms_registry(), names[i], strlen(names[i]), &other))->pass.phases =
+          was[i];
+  }
+  vyre_bytes_free(&input);
 }
 
 /* A read that becomes a literal has no version, so the device's versions are outdated, although no row is removed. */

@@ -5,6 +5,9 @@
 
 #include "grown.h"
 #include "random_program.h"
+#include "vyre/batch.h"
+
+#include <stdlib.h>
 
 static vyre_registry *registry;
 
@@ -56,6 +59,8 @@ forms_open(form *forms, uint32_t count)
       forms[i].device->info.max_iterations = 0;
     if (forms[i].by_level && !forms[i].device->info.max_iterations)
       forms[i].device->info.max_iterations = FORMS_BOUND;
+    if (forms[i].lazy)
+      forms[i].device->lazy_bytes = 0;
     if (forms[i].workgroup)
       forms[i].device->program_workgroup = forms[i].workgroup;
     if (forms[i].room)
@@ -103,7 +108,7 @@ run_form(const vyre_bytes *input, const char *text, const form *f, bool counts)
   assert_ok(vyre_report_create(NULL, &report));
   const vyre_pipeline_options options = {.struct_size = sizeof options,
                                          .verify_each = f && !f->fused,
-                                         .check_changed = true,
+                                         .check_changed = !f || !f->lazy,
                                          .report = report,
                                          .device = f ? f->device : NULL};
   vyre_status status = run_passes(registry, text, module, &options);
@@ -147,6 +152,86 @@ forms_compare(const char *what, uint32_t seed, const vyre_bytes *input, const ch
   vyre_bytes_free(&plain);
   vyre_bytes_free(&uncounted);
   return changed;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------------------------------- */
+
+static vyre_module *
+module_of(const vyre_bytes *input)
+{
+  vyre_module *module = new_module();
+  assert_ok(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
+  return module;
+}
+
+static bool
+is_same_alone(const vyre_registry *passes, const vyre_bytes *input, const char *text, vyre_batch *batch, uint32_t entry)
+{
+  vyre_module *alone = module_of(input), *together = new_module();
+  assert_ok(run_passes(passes, text, alone, NULL));
+  assert_ok(vyre_batch_extract(batch, entry, together));
+  vyre_bytes a = binary_of(alone), b = binary_of(together);
+  const bool is_same = a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+  vyre_bytes_free(&a);
+  vyre_bytes_free(&b);
+  vyre_module_destroy(alone);
+  vyre_module_destroy(together);
+  return is_same;
+}
+
+uint32_t
+forms_find_neighbour(const vyre_registry *passes, const vyre_bytes *inputs, uint32_t count, const char *text, const form *f,
+                     uint64_t *retired)
+{
+  vyre_batch *batch;
+  vyre_report *report;
+  uint32_t found = 0;
+  assert_ok(vyre_batch_create(NULL, &batch));
+  assert_ok(vyre_report_create(NULL, &report));
+  for (uint32_t i = 0; i < count; i++) {
+    vyre_module *module = module_of(&inputs[i]);
+    assert_ok(vyre_batch_add(batch, module));
+    vyre_module_destroy(module);
+  }
+  const vyre_pipeline_options options = {
+      .struct_size = sizeof options, .no_fuse = f && !f->fused, .report = report, .device = f ? f->device : NULL};
+  assert_ok(run_passes(passes, text, vyre_batch_module(batch), &options));
+  *retired += vyre_report_count(report, "fixpoint", "programs retired");
+  while (found < count && is_same_alone(passes, &inputs[found], text, batch, found))
+    found++;
+  vyre_report_destroy(report);
+  vyre_batch_destroy(batch);
+  return found;
+}
+
+void
+forms_compare_batches(uint32_t modules, const form *forms, uint32_t count)
+{
+  static const char *const texts[] = {"fixpoint(canon,cf,pm)",
+                                      "fixpoint(canon,cf,shash,cid,cse,pm,dce)",
+                                      "fixpoint<max=2;on-limit=quiet>(pm,canon)",
+                                      "repeat<2>(fixpoint(simplify,fixpoint(canon,dce)),cid)",
+                                      "default<O2>",
+                                      "default<O3>"};
+  vyre_bytes *inputs = calloc(modules, sizeof *inputs);
+  for (uint32_t i = 0; i < modules; i++)
+    inputs[i] = i % 8 == 7 ? forms_grown(60, 20) : forms_random(500 + i, 1 + i % 2);
+  uint64_t all = 0;
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+    uint64_t retired = 0;
+    for (uint32_t i = 0; i <= count; i++) {
+      const form *f = i ? &forms[i - 1] : NULL;
+      const uint32_t found = forms_find_neighbour(registry, inputs, modules, texts[k], f, &retired);
+      if (found < modules)
+        fail_msg("%s: module %u depends on its neighbours, %s", texts[k], found, f ? f->name : "as plain C");
+    }
+    print_message("%s: %u programs retired\n", texts[k], (uint32_t)retired);
+    all += retired;
+  }
+  assert_true(all > modules);
+  for (uint32_t i = 0; i < modules; i++)
+    vyre_bytes_free(&inputs[i]);
+  free(inputs);
 }
 
 /* ---- modules ------------------------------------------------------------------------------------------------------------- */

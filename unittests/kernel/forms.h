@@ -23,6 +23,7 @@ typedef struct form {
   uint32_t threads;
   bool fused;
   bool by_program;     /* runs kernels by program, ignoring the driver's bound on iterations, which small programs do not reach */
+  bool lazy;           /* reads columns back late, for any size */
   bool by_level;       /* runs kernels by level, with lavapipe's bound on iterations if the driver has no bound */
   uint32_t workgroup;  /* invocations of kernels by program; 0 for the default */
   uint64_t room;       /* most bytes of storage on the device; 0 for its limit */
@@ -43,6 +44,14 @@ const vyre_registry *forms_registry(void);
 vyre_bytes forms_run(const vyre_bytes *input, const char *text, const form *f);
 /* Asserts that each form has the module, the error and the counts of plain C.  Returns whether the pipeline changed the module. */
 bool forms_compare(const char *what, uint32_t seed, const vyre_bytes *input, const char *text, const form *forms, uint32_t count);
+
+/* Runs pipelines with fixpoints over random modules, alone as plain C and in batches in each form.  Asserts that they have the same
+ * results, and that programs retired. */
+void forms_compare_batches(uint32_t modules, const form *forms, uint32_t count);
+/* Returns the first of these modules whose result in a batch differs from its result alone, as plain C, or `count`.  Runs the batch
+ * as plain C if `f` is NULL.  Adds the number of retired programs to *retired. */
+uint32_t forms_find_neighbour(const vyre_registry *passes, const vyre_bytes *inputs, uint32_t count, const char *text,
+                              const form *f, uint64_t *retired);
 
 /* Returns a module of random programs in its binary form. */
 vyre_bytes forms_random(uint32_t seed, uint32_t programs);

@@ -69,6 +69,45 @@ TEST(forms_agree_on_one_large_program)
   vyre_bytes_free(&input);
 }
 
+TEST(programs_do_not_depend_on_their_neighbours)
+{
+  forms_compare_batches(budget_part(40), forms, FORMS);
+}
+
+/* A planted fault: a pass that adds the number of programs to each literal, once. */
+static vyre_status
+count_neighbours(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  uint32_t programs = 0;
+  *out = VYRE_UNCHANGED;
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    programs++;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_const || v->imm[row] >= 1000)
+      continue;
+    ctx->host->rewrite(module, row, v->op[row], v->imm[row] + 1000 * programs, v->imm_hi[row], 0, 0, 0);
+    *out = VYRE_CHANGED;
+  }
+  return VYRE_OK;
+}
+
+static const vyre_pass counts = {
+    .struct_size = sizeof(vyre_pass), .name = "fault.counts", .summary = "count programs", .run = count_neighbours};
+VYRE_PLUGIN("fault", "1.0", &counts)
+
+TEST(a_pass_that_depends_on_neighbours_is_found)
+{
+  vyre_registry *passes = registry_with(vyre_plugin_query_v1, "fault", VYRE_ORIGIN_OUTSIDE);
+  vyre_bytes inputs[2] = {forms_random(1, 1), forms_random(2, 1)};
+  uint64_t retired = 0;
+  assert_int_equal(forms_find_neighbour(passes, inputs, 1, "fixpoint(fault.counts)", NULL, &retired), 1);
+  assert_int_equal(forms_find_neighbour(passes, inputs, 2, "fixpoint(fault.counts)", NULL, &retired), 0);
+  vyre_bytes_free(&inputs[0]);
+  vyre_bytes_free(&inputs[1]);
+  vyre_registry_destroy(passes);
+}
+
 int
 main(int count, char **arguments)
 {

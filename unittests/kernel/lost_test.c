@@ -206,12 +206,13 @@ TEST(a_device_that_is_lost_once_is_opened_again)
   static const struct {
     const char *passes;
     uint32_t rows;
-  } cases[] = {{pipeline_text, ROWS}, {"canon,dce", 0}};
+  } cases[] = {{pipeline_text, ROWS}, {"canon,dce", 0}, {"shash,cid,cse,cid,no-op,cse,canon,cf", ROWS}};
   vyre_device *device = open_device();
-  for (uint32_t i = 0; i < 4; i++) {
-    const char *passes = cases[i / 2].passes;
-    const uint32_t rows = cases[i / 2].rows;
+  for (uint32_t i = 0; i < 12; i++) {
+    const char *passes = cases[i / 4].passes;
+    const uint32_t rows = cases[i / 4].rows;
     const bool no_fuse = i % 2;
+    device->lazy_bytes = i & 2 ? 0 : UINT64_MAX; /* with 0, columns are read back late */
     lose(0, 0);
     result whole = run_with(
         passes, rows, (vyre_pipeline_options){.struct_size = sizeof(vyre_pipeline_options), .device = device, .no_fuse = no_fuse});

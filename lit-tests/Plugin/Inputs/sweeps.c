@@ -7,7 +7,7 @@
 
 enum { SUMS = 9, MOST = 8, WEIGHTS = 600 };
 
-extern const vyre_phases sweeps_phases, rewires_phases, everything_phases, seen_phases, literal_phases;
+extern const vyre_phases sweeps_phases, rewires_phases, everything_phases, seen_phases, literal_phases, endless_phases;
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
@@ -183,4 +183,7 @@ static const vyre_pass literal = {.struct_size = sizeof(vyre_pass),
                                   .summary = "turn loads into the literal 7",
                                   .preserves = VYRE_VERSIONS,
                                   .phases = &literal_phases};
-VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything, &seen, &literal)
+
+static const vyre_pass endless = {
+    .struct_size = sizeof(vyre_pass), .name = "sweeps.endless", .summary = "repeat without an end", .phases = &endless_phases};
+VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything, &seen, &literal, &endless)

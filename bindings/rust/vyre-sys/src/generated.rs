@@ -697,6 +697,11 @@ pub struct vyre_phase_kernel {
     pub size: u64,
 }
 
+pub type vyre_phase_limit = u32;
+pub const VYRE_PHASE_ENDLESS: u32 = 2;
+pub const VYRE_PHASE_ITERATIONS: u32 = 64;
+pub const VYRE_PHASE_ITERATIONS_A_ROW: u32 = 4;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct vyre_phase_kernels {
