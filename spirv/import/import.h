@@ -213,7 +213,7 @@ vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
 /* Returns the id of the leaf's type, or of its matrix if the leaf is a column. */
 uint32_t import_leaf_id(import *m, uint32_t id, uint32_t k);
 uint32_t import_zero(import *m, uint32_t id, uint32_t k); /* Returns a zero for leaf k of a value that SPIR-V leaves undefined. */
-/* Returns an unset value for leaf k. */
+/* Returns an unset value for leaf k, from the start of the program. */
 uint32_t import_undefined(import *m, uint32_t id, uint32_t k);
 
 /* ---- opaque.c ---- */
@@ -459,7 +459,6 @@ bool import_aggregate(import *m, uint32_t op, uint32_t type, uint32_t id, const 
 
 /* ---- locals.c ---- */
 uint32_t locals_add(import *m, uint32_t type, uint32_t name); /* Returns the first leaf, or NONE on failure. */
-uint32_t import_unset(import *m, vyre_type type); /* Returns a row with an unset value, from the start of the program. */
 /* After locals_add in a function that is called in a loop: the leaves do not keep the values of the call before. */
 void locals_unset(import *m, uint32_t first);
 uint32_t locals_get(import *m, uint32_t leaf);

@@ -152,23 +152,15 @@ locals_unset(import *m, uint32_t first)
     }
 }
 
-uint32_t
-import_unset(import *m, vyre_type type)
-{
-  vyre_builder b = import_top(m); /* rows of constants may use it */
-  const vyre_row var = vyre_build(&b, VYRE_OP_var, type, 0, 0, VYRE_ACCESS_UNSET, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  return vyre_build_get(&b, var).id;
-}
-
 /* Returns a row with an unset value of the type.  A vector is a join, whose lanes can be set without other rows. */
 static uint32_t
 unset_value(import *m, vyre_type type)
 {
   const uint32_t lanes = VYRE_TYPE_LANES(type);
   uint32_t *const scalar = &m->unset[VYRE_TYPE_KIND(type)];
-  vyre_builder b = import_top(m);
+  vyre_builder b = import_builder_at(m, m->first_body);
   if (*scalar == 0)
-    *scalar = import_unset(m, VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
+    *scalar = vyre_build_get(&b, vyre_build_unset_var(&m->b, VYRE_TYPE(VYRE_TYPE_KIND(type), 1))).id;
   const vyre_row one = {*scalar};
   const vyre_row parts[4] = {one, one, one, one};
   const vyre_row pair = lanes > 1 ? vyre_build_join(&b, parts, 2) : one;

@@ -365,7 +365,9 @@ import_undefined(import *m, uint32_t id, uint32_t k)
   const vyre_type type = import_leaf_type(m, id, k);
   if (VYRE_TYPE_KIND(type) == VYRE_OPAQUE)
     return import_zero(m, id, k);
-  return import_unset(m, type);
+  vyre_builder b = import_top(m); /* rows of constants may use it */
+  const vyre_row var = vyre_build(&b, VYRE_OP_var, type, 0, 0, VYRE_ACCESS_UNSET, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  return vyre_build_get(&b, var).id;
 }
 
 uint32_t
