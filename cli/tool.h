@@ -59,7 +59,7 @@ VYRE_MUST_USE vyre_status tool_open_devices(tool *t, uint32_t threads);
 VYRE_MUST_USE vyre_status tool_close_devices(tool *t);
 /* Processes all inputs that are not begun, with `threads` threads that have their devices. */
 void tool_process_opened(tool *t, uint32_t threads);
-/* Opens devices, processes all inputs that are not begun, and closes the devices.  Returns the exit code. */
+/* Opens devices, processes all inputs whose processing has not begun, and closes the devices.  Returns the exit code. */
 int tool_process_here(tool *t, uint32_t threads);
 /* Writes the output and the messages of an input, when the inputs before it are finished. */
 void tool_finish_input(tool *t, uint32_t index);

@@ -411,7 +411,7 @@ tool_open_devices(tool *t, uint32_t threads)
   return status || !o->device_stats ? status : open_drivers(t, threads);
 }
 
-/* Adds the counters of the devices to the report, in an isolated process to the report that it passes on. */
+/* Adds the counters of the devices to the report.  An isolated process sends its report to the parent. */
 vyre_status
 tool_close_devices(tool *t)
 {

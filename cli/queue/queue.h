@@ -41,7 +41,7 @@ VYRE_MUST_USE vyre_status queue_exists(const queue *q, bool *out);
 VYRE_MUST_USE vyre_status queue_create(const queue *q);
 VYRE_MUST_USE vyre_status queue_absent(const queue *q);
 
-/* The parts of a record of `all`.  They are in the record, except `name`, which is the rest of it. */
+/* The parts of a record of `all`.  Hashes are copied, and `name` points into the record. */
 typedef struct queue_record {
   char settings[REMOTE_HASH], input[REMOTE_HASH];
   const char *name;

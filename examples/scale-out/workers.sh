@@ -1,12 +1,16 @@
 #!/bin/bash
 # Workers of a queue on this machine: one for each processor, or COUNT (docs/scale-out.md).
-#   workers.sh redis://redis.example/shaders [COUNT [OPTION...]]
+#   workers.sh redis://redis.example/shaders [COUNT] [OPTION...]
 # Starts a worker again if it crashes.  Ends when the queue has no jobs left, with the exit code of the first worker that failed.
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
-queue=${1:?usage: workers.sh redis://HOST/NAME [COUNT [OPTION...]]}
-count=${2:-$(nproc)}
-shift $(($# > 2 ? 2 : $#))
+queue=${1:?usage: workers.sh redis://HOST/NAME [COUNT] [OPTION...]}
+count=$(nproc)
+shift
+if [[ ${1:-} =~ ^[1-9][0-9]*$ ]]; then
+  count=$1
+  shift
+fi
 
 # A code over 128 is a signal, such as that of a crash.  The worker's own codes are smaller.
 work() {

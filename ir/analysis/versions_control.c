@@ -14,7 +14,7 @@ typedef struct frame {
   uint32_t loop;    /* the innermost loop at this row, including the row itself */
   uint32_t lanes;   /* region: the row that is the current state of active lanes */
   uint32_t target;  /* construct: the outermost construct that a jump in it ends, or itself; 0 for the program */
-  uint32_t changes; /* the number of changes when it, or the construct of the region, began */
+  uint32_t changes; /* the number of changes when the region or its construct began */
   uint32_t first;   /* loop: its first merges, those at its first head, in `merges` */
   uint32_t heads;   /* loop: the number of these merges */
 } frame;

@@ -59,7 +59,7 @@ typedef struct edge {
   uint32_t first_run, end_run; /* the runs that begin with this edge */
 } edge;
 
-/* A state that the edges to one target bring, from `edge` up to and without `end`. Later runs of a class hide earlier ones. A run
+/* A state that edges carry to one target, from `edge` up to and without `end`. Later runs of a class hide earlier ones. A run
  * is as long as its change, so many edges with the same state need one run. Number 0 is unused. */
 typedef struct run {
   uint32_t klass, value, edge, end;

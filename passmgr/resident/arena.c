@@ -274,7 +274,7 @@ has_kept(sequence *s, uint64_t at, uint64_t words, const uint32_t *data)
   return false;
 }
 
-/* Forgets the memories of the last sequence that this one does not use, because it uses their places. */
+/* Drops memories of the last sequence that the current sequence does not use, because it reuses their places. */
 static void
 forget_unused(const sequence *s)
 {

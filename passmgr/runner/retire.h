@@ -1,4 +1,4 @@
-/* Programs that a fixpoint is done with leave the module until the fixpoint ends, so the result for a program does not depend on
+/* Removes programs without further changes from the module until the fixpoint ends, so the result for a program does not depend on
  * the other programs of the module.
  *
  * SPDX-License-Identifier: Apache-2.0 */

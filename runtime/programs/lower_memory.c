@@ -57,7 +57,7 @@ write_image(lowerer *l, uint32_t buffer, uint32_t words)
   return w.base;
 }
 
-/* Gives own memory to a buffer: words of workgroup or private memory, or a constant table in the pool. */
+/* Assigns memory to a buffer: words of workgroup or private memory, or a constant table in the pool. */
 static void
 plan_own(lowerer *l, uint32_t buffer, uint32_t *overlaid)
 {

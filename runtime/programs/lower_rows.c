@@ -375,7 +375,7 @@ local_id(lowerer *l, uint32_t axis)
 static operand
 mask_word(lowerer *l, operand to, uint32_t k)
 {
-  /* 32 bits from 32 k on: all, some of the low ones, or none. */
+  /* Bits 32 k to 32 k + 31 of the mask: all are set, the low ones, or none. */
   const operand first = lower_word(l, 32 * k), past = lower_u32(l, VYRE_OP_usubsat, to, first);
   const operand some = lower_u32(l, VYRE_OP_sub, lower_u32(l, VYRE_OP_shl, lower_word(l, 1), past), lower_word(l, 1));
   return lower_select(l, lower_u32(l, VYRE_OP_uge, past, lower_word(l, 32)), lower_word(l, UINT32_MAX), some, false);

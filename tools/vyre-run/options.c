@@ -310,12 +310,15 @@ check_options(const run_options *options)
     return report_value("subgroup", options->subgroup.text, "give a power of two from 1 to 128");
   const bool on_target = options->target || (options->compare && options->compare_target);
   const bool on_interpreter = !options->target || (options->compare && !options->compare_target);
-  const char *interpreter_only = options->steps.text               ? "steps"
-                                 : options->subgroup.text          ? "subgroup"
-                                 : options->setup.report_undefined ? "undefined"
-                                 : options->setup.check_bounds     ? "check-bounds"
-                                 : options->setup.check_races      ? "check-races"
-                                                                   : NULL;
+  if (options->megakernel && !options->target)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-megakernel applies to a target, not to the interpreter\nFix: choose one with -target");
+  const bool is_compiled = !options->megakernel; /* a megakernel has steps and subgroups of its own */
+  const char *interpreter_only = is_compiled && options->steps.text      ? "steps"
+                                 : is_compiled && options->subgroup.text ? "subgroup"
+                                 : options->setup.report_undefined       ? "undefined"
+                                 : options->setup.check_bounds           ? "check-bounds"
+                                 : options->setup.check_races            ? "check-races"
+                                                                         : NULL;
   if (!on_interpreter && interpreter_only)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s applies to the interpreter, but no program runs there\nFix: add -target=interpreter",
                       interpreter_only);
