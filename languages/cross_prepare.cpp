@@ -113,6 +113,7 @@ private:
       out->words.assign(request.words, request.words + at);
   }
 
+  /* Returns a new id. */
   uint32_t
   new_id(size_t at)
   {

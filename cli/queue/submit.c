@@ -84,6 +84,15 @@ check_lines(const vyre_bytes *text)
   return VYRE_OK;
 }
 
+/* Reads a plugin's file and computes its hash. */
+static vyre_status
+read_plugin(const char *path, vyre_bytes *out, char sha[QUEUE_SHA])
+{
+  VYRE_TRY(vyre_file_read_as(path, VYRE_FILE_PLAIN, out));
+  queue_sha256(out, sha);
+  return VYRE_OK;
+}
+
 vyre_status
 settings_print(const tool_options *o, vyre_bytes *out)
 {
@@ -101,8 +110,7 @@ settings_print(const tool_options *o, vyre_bytes *out)
   for (uint32_t i = 0; i < o->load.count && !status; i++) {
     char sha[QUEUE_SHA];
     vyre_bytes bytes = {0};
-    status = vyre_file_read_as(o->load.names[i], VYRE_FILE_PLAIN, &bytes);
-    queue_sha256(&bytes, sha);
+    status = read_plugin(o->load.names[i], &bytes, sha);
     if (!status)
       status = vyre_bytes_printf(out, "plugin %s %s\n", sha, path_name(o->load.names[i]));
     vyre_bytes_free(&bytes);
@@ -136,8 +144,7 @@ store_settings(const queue *q, const tool_options *o, char out[REMOTE_HASH])
   for (uint32_t i = 0; i < o->load.count && !status; i++) {
     char sha[QUEUE_SHA];
     vyre_bytes bytes = {0};
-    status = vyre_file_read_as(o->load.names[i], VYRE_FILE_PLAIN, &bytes);
-    queue_sha256(&bytes, sha);
+    status = read_plugin(o->load.names[i], &bytes, sha);
     if (!status)
       status = store(q, "plugin", sha, &bytes);
     vyre_bytes_free(&bytes);

@@ -429,8 +429,8 @@ void vyre_module_show_analyses(vyre_module *module, uint32_t analyses);
 /* Removes the analyses' columns from the view. If `poison` is set, overwrites them with UINT32_MAX, so that a stale use is found at
  * once. */
 void vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison);
-/* Hides all analyses, and drops all but `analyses`, which must describe the sealed module. vyre_module_kept_analyses returns those
- * that still describe it: none after an edit, or after vyre_program_info_of or vyre_buffer_info_of. */
+/* Hides all analyses, and drops all but `analyses`, which must describe the sealed module. vyre_module_kept_analyses returns the
+ * kept analyses that are still valid. Edits, vyre_program_info_of and vyre_buffer_info_of make all of them invalid. */
 void vyre_module_keep_analyses(vyre_module *module, uint32_t analyses);
 uint32_t vyre_module_kept_analyses(vyre_module *module);
 /* Returns the write generation of a column of the view, also of a hidden analysis: a number that changes when the column is

@@ -477,3 +477,16 @@ vyre_pipeline_destroy(vyre_pipeline *pipeline)
   vyre_release(&allocator, pipeline->texts, pipeline->text_capacity);
   vyre_release(&allocator, pipeline, sizeof(*pipeline));
 }
+
+bool
+vyre_pipeline_is_last(const vyre_pipeline *pipeline, const vyre_node *node)
+{
+  const vyre_node *nodes = pipeline->nodes;
+  uint32_t id = 0;
+  do {
+    for (id = nodes[id].first; nodes[id].next; id = nodes[id].next)
+      ;
+  } while (nodes[id].kind == VYRE_NODE_FIXPOINT &&
+           vyre_node_values(pipeline, &nodes[id])[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES);
+  return node == &nodes[id];
+}

@@ -417,26 +417,13 @@ may_seal_later(const run *r, const vyre_node *node, uint32_t analyses)
          !r->options.device && !vyre_run_is_observed(&r->options) && vyre_module_has_only_gaps(r->module);
 }
 
-/* Returns whether no pass comes after the node's, except in another round of a fixpoint, which few programs need. */
-static bool
-is_last(const run *r, const vyre_node *node)
-{
-  const vyre_node *nodes = r->pipeline->nodes;
-  uint32_t id = 0;
-  do {
-    for (id = nodes[id].first; nodes[id].next; id = nodes[id].next)
-      ;
-  } while (nodes[id].kind == VYRE_NODE_FIXPOINT &&
-           vyre_node_values(r->pipeline, &nodes[id])[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES);
-  return node == &nodes[id];
-}
-
 vyre_status
 vyre_run_settle_change(run *r, const vyre_node *node)
 {
   const uint32_t before = r->fresh, with_gaps = before & (r->preserved | VYRE_DOMINANCE); /* the ends of regions stay valid */
   const bool is_later = node && may_seal_later(r, node, with_gaps);
-  const bool is_read = r->options.verify_each || !is_last(r, node); /* moving versions costs more than dropping them */
+  const bool is_read =
+      r->options.verify_each || !vyre_pipeline_is_last(r->pipeline, node); /* moving versions costs more than dropping them */
   r->fresh &= is_later ? with_gaps : is_read ? r->preserved : 0;
   vyre_module_drop_analyses(r->module, before & ~r->fresh, r->options.check_changed); /* before sealing, which keeps the others */
   if (!is_later)

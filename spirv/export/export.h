@@ -391,10 +391,6 @@ vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
 }
 void vyre_spv_other_names(vyre_spv *s); /* names of built-ins, at the end */
 
-/* ---- demote.c ---- */
-
-void vyre_spv_demoted_var(vyre_spv *s, uint32_t var); /* its OpVariable, at the program's start */
-
 /* ---- stages.c ---- */
 
 /* Writes the kept entry points of other stages than compute, after all programs. */

@@ -29,7 +29,8 @@ enum { VYRE_SPV_PHI_WORDS = 3, VYRE_SPV_EDGE_WORDS = 2, VYRE_SPV_GET_WORDS = 4, 
 /* After vyre_spv_find_joins: marks the vars whose phis have too many words, and clears all other data of the program's rows.
  * Returns false if there are no such vars. */
 bool vyre_spv_demote(vyre_spv *s);
-void vyre_spv_clear_program(vyre_spv *s); /* clears the data by row (module.c) */
+void vyre_spv_clear_program(vyre_spv *s);             /* clears the data by row (module.c) */
+void vyre_spv_demoted_var(vyre_spv *s, uint32_t var); /* writes its OpVariable at the program's start */
 void vyre_spv_demoted_get(vyre_spv *s, uint32_t row);
 void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
 
