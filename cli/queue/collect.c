@@ -235,8 +235,8 @@ end_one(collecting *to, uint32_t index, const queue_result *result, const char *
     const size_t length = strlen(text), end = length && text[length - 1] == '\n';
     to->failed++;
     to->code = to->code ? to->code : result->code;
-    fprintf(stderr, "%.*s\ninput '%s'%s\n", (int)(length - end), text, from->name,
-            result->end == QUEUE_ASIDE ? ", which was set aside" : "");
+    fprintf(stderr, "vyre-queue: the job '%s' %s:\n%.*s\n", from->name, result->end == QUEUE_ASIDE ? "was set aside" : "failed",
+            (int)(length - end), text);
     return to->reproducers && result->end == QUEUE_ASIDE ? write_reproducer(to, from) : VYRE_OK;
   }
   sscanf(output, "%16" SCNx64 "%16" SCNx64, &key[1], &key[0]);
@@ -327,7 +327,7 @@ choose_settings(const tool_options *o, char out[REMOTE_HASH])
   out[0] = '\0';
   if (!settings_are_given(o))
     return VYRE_OK;
-  vyre_status status = settings_print(o, &settings);
+  vyre_status status = settings_print(NULL, o, &settings);
   settings_hash(&settings, out);
   vyre_bytes_free(&settings);
   return status;

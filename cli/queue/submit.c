@@ -93,31 +93,6 @@ read_plugin(const char *path, vyre_bytes *out, char sha[QUEUE_SHA])
   return VYRE_OK;
 }
 
-vyre_status
-settings_print(const tool_options *o, vyre_bytes *out)
-{
-  vyre_bytes pipeline = {0};
-  if (o->plugin_dir.count)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-plugin-dir does not describe jobs\nFix: name each plugin with -load=FILE");
-  VYRE_TRY(options_print_shaping(o, out));
-  if (o->emit)
-    VYRE_TRY(vyre_bytes_printf(out, "-emit=%s\n", o->emit));
-  VYRE_TRY(check_lines(out));
-  vyre_status status = o->passes || o->passes_file ? print_pipeline(o, &pipeline) : VYRE_OK;
-  if (!status && pipeline.size)
-    status = vyre_bytes_printf(out, "-passes=%.*s\n", (int)pipeline.size, pipeline.data);
-  vyre_bytes_free(&pipeline);
-  for (uint32_t i = 0; i < o->load.count && !status; i++) {
-    char sha[QUEUE_SHA];
-    vyre_bytes bytes = {0};
-    status = read_plugin(o->load.names[i], &bytes, sha);
-    if (!status)
-      status = vyre_bytes_printf(out, "plugin %s %s\n", sha, path_name(o->load.names[i]));
-    vyre_bytes_free(&bytes);
-  }
-  return status;
-}
-
 /* Stores a value unless the server has it. */
 static vyre_status
 store(const queue *q, const char *kind, const char *id, const vyre_bytes *bytes)
@@ -135,20 +110,39 @@ store(const queue *q, const char *kind, const char *id, const vyre_bytes *bytes)
   return status;
 }
 
-static vyre_status
-store_settings(const queue *q, const tool_options *o, char out[REMOTE_HASH])
+vyre_status
+settings_print(const queue *to, const tool_options *o, vyre_bytes *out)
 {
-  vyre_bytes settings = {0};
-  vyre_status status = settings_print(o, &settings);
-  settings_hash(&settings, out);
+  vyre_bytes pipeline = {0};
+  if (o->plugin_dir.count)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-plugin-dir does not describe jobs\nFix: name each plugin with -load=FILE");
+  VYRE_TRY(options_print_shaping(o, out));
+  if (o->emit)
+    VYRE_TRY(vyre_bytes_printf(out, "-emit=%s\n", o->emit));
+  VYRE_TRY(check_lines(out));
+  vyre_status status = o->passes || o->passes_file ? print_pipeline(o, &pipeline) : VYRE_OK;
+  if (!status && pipeline.size)
+    status = vyre_bytes_printf(out, "-passes=%.*s\n", (int)pipeline.size, pipeline.data);
+  vyre_bytes_free(&pipeline);
   for (uint32_t i = 0; i < o->load.count && !status; i++) {
     char sha[QUEUE_SHA];
     vyre_bytes bytes = {0};
     status = read_plugin(o->load.names[i], &bytes, sha);
+    if (!status && to)
+      status = store(to, "plugin", sha, &bytes);
     if (!status)
-      status = store(q, "plugin", sha, &bytes);
+      status = vyre_bytes_printf(out, "plugin %s %s\n", sha, path_name(o->load.names[i]));
     vyre_bytes_free(&bytes);
   }
+  return status;
+}
+
+static vyre_status
+store_settings(const queue *q, const tool_options *o, char out[REMOTE_HASH])
+{
+  vyre_bytes settings = {0};
+  vyre_status status = settings_print(q, o, &settings);
+  settings_hash(&settings, out);
   if (!status)
     status = store(q, "settings", out, &settings);
   vyre_bytes_free(&settings);
@@ -325,7 +319,7 @@ command_submit(queue_line *line, const queue *q, int *out_code)
   }
   status = vyre_status_join(status, status ? VYRE_OK : submit_group(&g));
   if (!status)
-    printf("%" PRIu64 " jobs: %" PRIu64 " new, %" PRIu64 " known\n", g.all, g.added, g.all - g.added);
+    printf("%" PRIu64 " job%s: %" PRIu64 " new, %" PRIu64 " known\n", g.all, &"s"[g.all == 1], g.added, g.all - g.added);
   return status;
 }
 
@@ -378,6 +372,6 @@ command_cancel(queue_line *line, const queue *q)
   VYRE_TRY(queue_each(q, q->all, remove_job, (void *)(uintptr_t)q));
   if (line->all)
     VYRE_TRY(remove_everything(q));
-  printf("%lld jobs cancelled%s\n", count, line->all ? ", and the queue removed" : "");
+  printf("%lld job%s cancelled%s\n", count, &"s"[count == 1], line->all ? ", and the queue removed" : "");
   return VYRE_OK;
 }

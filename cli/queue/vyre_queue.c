@@ -140,6 +140,9 @@ check(const queue_line *line)
   if (which == 4)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s%s%s\nFix: vyre-queue submit|status|collect|cancel redis://HOST/NAME",
                       *command ? "unknown command '" : "no command", command, *command ? "'" : "");
+  if (line->inputs.count < 2 && line->argc > 1)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%.200s' is not the address of a queue\nFix: vyre-queue %s redis://HOST[:PORT]/NAME",
+                      line->argv[1], command);
   if (line->inputs.count < 2)
     return VYRE_ERROR(VYRE_CODE_USAGE, "no queue\nFix: vyre-queue %s redis://HOST[:PORT]/NAME", command);
   for (size_t i = 0; i < 4; i++)

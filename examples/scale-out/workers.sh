@@ -12,17 +12,22 @@ if [[ ${1:-} =~ ^[1-9][0-9]*$ ]]; then
   shift
 fi
 
-# A code over 128 is a signal, such as that of a crash.  The worker's own codes are smaller.
+# A code over 128 is a signal, such as that of a crash.  The worker's own codes are smaller.  TERM reaches this shell alone, which
+# therefore sends it to its workers.
 work() {
-  local code=129
+  local code=129 worker=
+  trap 'kill "$worker" 2>/dev/null; wait "$worker"; exit 143' TERM
   while [ "$code" -gt 128 ]; do
     code=0
-    "${VYRE:-vyre-passmgr}" -queue="$queue" "$@" || code=$?
+    "${VYRE:-vyre-passmgr}" -queue="$queue" "$@" &
+    worker=$!
+    wait "$worker" || code=$?
   done
   return "$code"
 }
 
 pids=()
+trap 'kill "${pids[@]}" 2>/dev/null; wait; exit 143' TERM INT
 for ((i = 0; i < count; i++)); do
   work "$@" &
   pids+=($!)

@@ -114,7 +114,7 @@ def failures():
         assert (status["done"], status["failed"], len(status["failures"])) == (1, 1, 1), status
         assert status["failures"][0]["name"] == "bad.vir" and "bad.vir:2:9: error" in status["failures"][0]["message"], status
         expect(queue.run("status"), "1  failed", "bad.vir: failed: error: ")
-        expect(queue.run("collect", "-outdir=out", code=1, cwd=FOLDER), "bad.vir:2:9: error")
+        expect(queue.run("collect", "-outdir=out", code=1, cwd=FOLDER), "the job 'bad.vir' failed:\n", "bad.vir:2:9: error")
         assert sorted(os.listdir(FOLDER / "out")) == ["good.vir"]
         expect(queue.run("collect", code=2), "no place for the outputs")
         expect(queue.run("submit", "-O", "bad.vir", cwd=FOLDER), "0 new")
@@ -139,7 +139,7 @@ def failures():
         # cancelled jobs do not run, and results stay
         (FOLDER / "more.vir").write_text(GOOD)
         queue.run("submit", "-O", "more.vir", cwd=FOLDER)
-        expect(queue.run("cancel"), "1 jobs cancelled")
+        expect(queue.run("cancel"), "1 job cancelled")
         queue.work()
         assert queue.status()["jobs"] == queue.status()["done"] == 1
         expect(queue.run("cancel", "-all"), "and the queue removed")
