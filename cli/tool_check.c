@@ -138,7 +138,9 @@ options_check(const tool_options *o)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file needs -stats\nFix: add -stats");
   if (!o->queue && (o->queue_stay || o->queue_lease.text || o->queue_plugins.count))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-queue-%s needs -queue\nFix: add -queue=redis://HOST/NAME",
-                      o->queue_stay ? "stay" : o->queue_lease.text ? "lease" : "plugin");
+                      o->queue_stay         ? "stay"
+                      : o->queue_lease.text ? "lease"
+                                            : "plugin");
   if (o->html_glsl && !o->html)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-html-glsl needs -html\nFix: add -html=FILE, or write the output with -emit=glsl");
   if (o->device_stats && !o->html)

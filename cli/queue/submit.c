@@ -372,6 +372,6 @@ command_cancel(queue_line *line, const queue *q)
   VYRE_TRY(queue_each(q, q->all, remove_job, (void *)(uintptr_t)q));
   if (line->all)
     VYRE_TRY(remove_everything(q));
-  printf("%lld job%s cancelled%s\n", count, &"s"[count == 1], line->all ? ", and the queue removed" : "");
+  printf("%lld job%s cancelled%s\n", count, &"s"[count == 1], line -> all ? ", and the queue removed" : "");
   return VYRE_OK;
 }
