@@ -79,8 +79,8 @@ coverage_print(const coverage *c, const vyre_registry *registry)
   printf("%" PRIu64 " programs, %" PRIu64 " of them strict; %" PRIu64 " without undefined behavior; %.1f rows each\n", c->programs,
          c->strict, c->defined, c->programs ? (double)rows / (double)c->programs : 0);
   printf("programs with communicating lanes %" PRIu64 ", control nested %u deep %" PRIu64 ", extreme exponents %" PRIu64
-         ", workgroups of several dimensions %" PRIu64 ", layouts %" PRIu64 "\n",
-         c->features[0], RANDOM_DEPTH, c->features[1], c->features[2], c->features[3], c->features[4]);
+         ", workgroups of several dimensions %" PRIu64 ", layouts %" PRIu64 ", many jumps %" PRIu64 "\n",
+         c->features[0], RANDOM_DEPTH, c->features[1], c->features[2], c->features[3], c->features[4], c->features[5]);
   printf("%u of %u ops, %s %" PRIu64 " times%s", met, all, rare, least, met < all ? "; missing:" : "");
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
     if (is_wanted(op) && c->ops[op] == 0)

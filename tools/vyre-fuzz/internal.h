@@ -85,6 +85,9 @@ void communicate(generator *g);
 /* deep.c: generates constructs that are nested RANDOM_DEPTH deep */
 void deep_nest(generator *g);
 
+/* jumps.c: generates constructs with many jumps.  Without `may_return` every lane reaches the rows after them. */
+void jump_around(generator *g, bool may_return);
+
 /* layouts.c: generates accesses to a struct in storage, and to a copy of constant memory */
 void access_layouts(generator *g);
 void load_from_copy(generator *g);

@@ -484,12 +484,12 @@ random_program_features(uint64_t seed, uint32_t flags)
   return (flags & RANDOM_WIDE) == 0 ? 0
                                     : (draw % 5 == 0 ? RANDOM_LANES : 0) | (draw / 5 % 32 == 0 ? RANDOM_DEEP : 0) |
                                           (draw / 160 % 5 == 0 ? RANDOM_EXTREME : 0) | (draw / 800 % 8 == 0 ? RANDOM_SHAPE : 0) |
-                                          (draw / 6400 % 5 == 0 ? RANDOM_LAYOUTS : 0);
+                                          (draw / 6400 % 5 == 0 ? RANDOM_LAYOUTS : 0) | (draw / 32000 % 4 == 0 ? RANDOM_JUMPS : 0);
 }
 
 /* Features have their own random numbers and budget.  Later statements use their values. */
 static void
-add_features(generator *g, uint64_t seed, uint32_t features)
+add_features(generator *g, uint64_t seed, uint32_t features, bool at_end)
 {
   const uint64_t random = g->random;
   const uint32_t budget = g->budget;
@@ -503,6 +503,10 @@ add_features(generator *g, uint64_t seed, uint32_t features)
     communicate(g);
   if (features & RANDOM_DEEP)
     deep_nest(g);
+  for (uint32_t i = 0; i < 4 && features & RANDOM_JUMPS; i++) {
+    g->budget = 30;
+    jump_around(g, at_end && i > 1);
+  }
   g->random = random;
   g->budget = budget;
 }
@@ -558,11 +562,11 @@ random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
   keep(&g, vyre_build_load(&g.b, vyre_build_at(&g.b, g.in, g.pool[g.count - 1]), 0));
   set_private_array(&g);
   if (features && seed / 8 % 2)
-    add_features(&g, seed, features);
+    add_features(&g, seed, features, false);
   while (g.budget)
     statements(&g, g.budget);
   if (features && seed / 8 % 2 == 0)
-    add_features(&g, seed, features);
+    add_features(&g, seed, features, true);
   store_all(&g);
   if (g.wide && below(&g, 4) == 0)
     return_from_loop(&g);

@@ -52,7 +52,8 @@ typedef struct random_memory {
 #define RANDOM_EXTREME        4u  /* float operations have operands with extreme exponents, constants and contents of `in` */
 #define RANDOM_SHAPE          8u  /* a workgroup of more than one dimension */
 #define RANDOM_LAYOUTS        16u /* structs with explicit layouts in storage */
-#define RANDOM_FEATURES       5u  /* their number */
+#define RANDOM_JUMPS          32u /* control with many jumps */
+#define RANDOM_FEATURES       6u  /* their number */
 #define RANDOM_LAYOUT_BINDING 6u
 #define RANDOM_DEPTH          30u
 uint32_t random_program_features(uint64_t seed, uint32_t flags);
