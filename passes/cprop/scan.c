@@ -303,6 +303,14 @@ visit_again(solution *s, uint32_t *rows, uint32_t *count)
   *count = kept;
 }
 
+/* Returns whether uses of the `get` may be replaced: its value is a literal, or a row that is visible there. */
+static bool
+is_replaceable(const solution *s, uint32_t get)
+{
+  const uint32_t value = s->value[get];
+  return vyre_op_of(s->v, get) == VYRE_OP_get && (value >= s->rows || vyre_row_dominates(s->v, value, get));
+}
+
 /* Selects, of the programs in `tested`, those in which a `get` of a join is known. */
 static vyre_status
 scan_programs(vyre_pass_ctx *ctx, vyre_module *module, const bool *tested, bool *programs)
@@ -321,7 +329,7 @@ scan_programs(vyre_pass_ctx *ctx, vyre_module *module, const bool *tested, bool 
        visit++)
     visit_again(&s, rows, &count);
   for (uint32_t i = 0; i < count; i++)
-    if (vyre_op_of(s.v, rows[i]) == VYRE_OP_get)
+    if (is_replaceable(&s, rows[i]))
       programs[vyre_program_of(s.v, rows[i])] = true;
   return s.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }
