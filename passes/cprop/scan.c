@@ -15,7 +15,7 @@ enum { MOST_STEPS = 256 }; /* rows and joins that the test of a join at a loop v
 
 /* ---- joins at loops ------------------------------------------------------------------------------------------------------ */
 
-/* What the test knows of a join.  VARIES: no read of the join is known, and its value is no row. */
+/* The result of the test of a join.  VARIES: no row before the join has its value, and no `get` of it is known. */
 enum { UNTESTED, OPEN, VARIES, MAY_BE_KNOWN };
 
 typedef struct test {
@@ -97,9 +97,10 @@ parts_differ(test *t, const vyre_join *join, uint32_t head)
   uint64_t bits = 0, first = 0;
   bool has_literal = false;
   for (uint32_t i = 0; i < join->count; i++) {
-    const uint32_t version = source_of(t, v->parts[join->first + i].version), op = vyre_op_of(v, version & ~VYRE_JOIN);
+    const uint32_t version = source_of(t, v->parts[join->first + i].version);
     if ((version & VYRE_JOIN) != 0)
       continue;
+    const uint32_t op = vyre_op_of(v, version);
     if (op != VYRE_OP_set && op != VYRE_OP_var)
       return true; /* memory, which no `get` reads */
     if (is_literal(v, version, &bits)) {
@@ -122,15 +123,40 @@ parts_differ(test *t, const vyre_join *join, uint32_t head)
   return false;
 }
 
+/* Returns whether two parts of a join, of which none is a join, are different rows: `simplify` makes equal rows one. */
+static bool
+rows_differ(test *t, const vyre_join *join)
+{
+  const vyre_view *v = t->v;
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < join->count; i++) {
+    const uint32_t version = source_of(t, v->parts[join->first + i].version);
+    if ((version & VYRE_JOIN) != 0) /* no steps are left */
+      return false;
+    const uint32_t row = vyre_op_of(v, version) == VYRE_OP_set ? v->b[version] : version;
+    if (first && row != first)
+      return true;
+    first = row;
+  }
+  return false;
+}
+
+/* Returns whether the join is at the head of a loop's body. */
+static bool
+is_front(const vyre_view *v, uint32_t index)
+{
+  const uint32_t row = v->joins[index].row, around = v->parent[row];
+  return vyre_row_is_loop(v, around) && v->first[around] == row;
+}
+
 /* Returns whether the join is VARIES. */
 static bool
 varies(test *t, uint32_t index)
 {
   const vyre_view *v = t->v;
   const vyre_join *join = &v->joins[index];
-  const uint32_t around = v->parent[join->row];
-  const bool is_loop = (vyre_op_flags_of(v, join->row) & VYRE_OP_REGION) != 0 && vyre_row_is_loop(v, around);
-  uint32_t head = is_loop && v->first[around] == join->row ? index : 0;
+  const bool is_loop = vyre_row_is_loop(v, v->parent[join->row]);
+  uint32_t head = is_front(v, index) ? index : 0;
   bool result = false, has_join = false;
   if (t->joins[index] != UNTESTED || t->left == 0)
     return t->joins[index] == VARIES;
@@ -142,12 +168,25 @@ varies(test *t, uint32_t index)
       continue;
     has_join = true;
     result = varies(t, part);
-    if (head == 0 && t->joins[part] == OPEN && v->first[v->parent[v->joins[part].row]] == v->joins[part].row)
+    if (head == 0 && t->joins[part] == OPEN && is_front(v, part))
       head = part;
   }
-  result = result || (!has_join && !is_loop) || parts_differ(t, join, head);
+  result = result || (!has_join && !is_loop && rows_differ(t, join)) || parts_differ(t, join, head);
   t->joins[index] = result ? VARIES : MAY_BE_KNOWN;
   return result;
+}
+
+/* Returns whether uses of a `get` of a join may be replaced. */
+static bool
+may_replace(test *t, uint32_t get)
+{
+  const vyre_view *v = t->v;
+  t->left = MOST_STEPS;
+  const uint32_t version = source_of(t, v->version[get]);
+  if ((version & VYRE_JOIN) != 0)
+    return !varies(t, version & ~VYRE_JOIN);
+  const uint32_t row = vyre_op_of(v, version) == VYRE_OP_set ? v->b[version] : version;
+  return row == version || vyre_row_is_const(v, row) || vyre_row_dominates(v, row, get);
 }
 
 /* Selects in `out` the programs with a `get` of a join that may have a known value.  `out` has an element for each row.  Returns
@@ -158,11 +197,7 @@ test_gets(test *t, bool *out)
   const vyre_view *v = t->v;
   bool any = false;
   for (uint32_t row = 1; row < v->rows; row++) {
-    if (vyre_op_of(v, row) != VYRE_OP_get || (v->version[row] & VYRE_JOIN) == 0)
-      continue;
-    const uint32_t version = source_of(t, v->version[row]);
-    t->left = MOST_STEPS;
-    if ((version & VYRE_JOIN) == 0 || !varies(t, version & ~VYRE_JOIN))
+    if (vyre_op_of(v, row) == VYRE_OP_get && (v->version[row] & VYRE_JOIN) != 0 && may_replace(t, row))
       out[vyre_program_of(v, row)] = any = true;
   }
   return any;
