@@ -87,8 +87,8 @@ is_literal(const vyre_view *v, uint32_t version, uint64_t *out)
   return op == VYRE_OP_set ? vyre_row_is_const(v, row) : vyre_var_is_zero(v, version);
 }
 
-/* Returns whether the parts of a join that are no joins surely differ from each other, or from the value of `head`.  That is a join
- * at the head of a loop around them, or 0, and its value is a literal, or a row before the loop. */
+/* Returns whether the parts of a join that are rows surely differ from each other, or from the value of `head`.  `head` is a join
+ * at the head of a loop around them, or 0.  Its value is a literal or a row before the loop. */
 static bool
 parts_differ(test *t, const vyre_join *join, uint32_t head)
 {
@@ -123,7 +123,7 @@ parts_differ(test *t, const vyre_join *join, uint32_t head)
   return false;
 }
 
-/* Returns whether two parts of a join, of which none is a join, are different rows: `simplify` makes equal rows one. */
+/* Returns whether two parts are different rows, if all parts of the join are rows.  `simplify` makes equal rows one. */
 static bool
 rows_differ(test *t, const vyre_join *join)
 {

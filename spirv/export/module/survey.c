@@ -120,8 +120,8 @@ survey_leave(vyre_spv *s, uint32_t row)
   vyre_spv_push(s, &s->leaves, row);
 }
 
-/* Marks the construct with whose end a leave ends: its target or, if only a tail is between the ends of the two, the innermost loop
- * that it leaves, or the innermost construct if it leaves no loop. */
+/* Marks the construct to whose end a leave jumps, which is its target unless a tail leads there.  Then it is the innermost loop
+ * that the leave crosses, or the innermost construct if the leave crosses no loop. */
 static void
 mark_left(vyre_spv *s, uint32_t row)
 {
