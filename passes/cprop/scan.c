@@ -15,16 +15,20 @@ enum { MOST_STEPS = 256 }; /* rows and joins that the test of a join at a loop v
 
 /* ---- joins at loops ------------------------------------------------------------------------------------------------------ */
 
-/* The result of the test of a join.  VARIES: no row before the join has its value, and no `get` of it is known. */
-enum { UNTESTED, OPEN, VARIES, MAY_BE_KNOWN };
+/* The result of the test of a join.  OPEN_ROW: it is being tested, and brings a row that is no literal from before its loop.
+ * VARIES: no row before the join has its value, and no `get` of it is known. */
+enum { UNTESTED, OPEN, OPEN_ROW, VARIES, MAY_BE_KNOWN };
 
 typedef struct test {
+  const vyre_host *host;
+  vyre_module *module;
   const vyre_view *v;
   uint8_t *joins; /* by join */
   uint32_t left;  /* rows and joins that may still be visited */
 } test;
 
 static bool varies(test *t, uint32_t index);
+static bool is_own(test *t, uint32_t row);
 
 /* Returns the version from which a join with equal parts comes. */
 static uint32_t
@@ -40,6 +44,17 @@ source_of(test *t, uint32_t version)
     version = parts[0].version;
   }
   return version;
+}
+
+/* Returns whether the row's value is surely no literal. */
+static bool
+is_unknown(test *t, uint32_t row)
+{
+  const vyre_view *v = t->v;
+  if (is_own(t, row))
+    return true;
+  const uint32_t version = vyre_op_of(v, row) == VYRE_OP_get ? source_of(t, v->version[row]) : 0;
+  return (version & VYRE_JOIN) != 0 && t->joins[version & ~VYRE_JOIN] == OPEN_ROW;
 }
 
 /* Returns whether the row's value is surely no literal and no other row, because it depends on a load or on a join that varies. */
@@ -58,24 +73,15 @@ is_own(test *t, uint32_t row)
   }
   if (op == VYRE_OP_const || op == VYRE_OP_var || op == VYRE_OP_select)
     return false;
-  if (info->fold != VYRE_FOLD_EXACT)
-    return true;
+  if (info->fold != VYRE_FOLD_EXACT || op == VYRE_OP_lane)
+    return info->fold != VYRE_FOLD_EXACT || is_own(t, v->a[row]);
   const bool of_floats = vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])));
-  const bool immediate = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
-  if (!of_floats && (info->absorbs != VYRE_ABSORBS_NONE || (info->self != VYRE_SELF_NONE && !immediate)))
-    return false; /* one operand, or equal operands, may decide */
-  return is_own(t, v->a[row]) || (v->b[row] && is_own(t, v->b[row])) || (v->c[row] && is_own(t, v->c[row]));
-}
-
-/* Returns whether the row adds a literal other than 0 to the value of the join. */
-static bool
-is_step(test *t, uint32_t row, uint32_t index)
-{
-  const vyre_view *v = t->v;
-  const uint32_t op = vyre_op_of(v, row), word = v->op[row], a = v->a[row];
-  return (op == VYRE_OP_add || op == VYRE_OP_sub) && (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) != 0 && vyre_row_imm(v, row) != 0 &&
-         !vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(word))) && vyre_op_of(v, a) == VYRE_OP_get &&
-         source_of(t, v->version[a]) == (VYRE_JOIN | index);
+  const bool has_laws = !of_floats && v->b[row] != 0; /* equal operands, or a literal one, may decide */
+  if (has_laws && info->self != VYRE_SELF_NONE)
+    return false;
+  if (has_laws && info->absorbs != VYRE_ABSORBS_NONE)
+    return is_unknown(t, v->a[row]) && is_unknown(t, v->b[row]);
+  return is_unknown(t, v->a[row]) || (v->b[row] && is_unknown(t, v->b[row])) || (v->c[row] && is_unknown(t, v->c[row]));
 }
 
 /* Returns whether the version is a variable's literal, with its bits: a literal that is set, or zero at the start. */
@@ -85,6 +91,26 @@ is_literal(const vyre_view *v, uint32_t version, uint64_t *out)
   const uint32_t op = vyre_op_of(v, version), row = op == VYRE_OP_set ? v->b[version] : version;
   *out = op == VYRE_OP_set ? vyre_row_imm(v, row) : 0;
   return op == VYRE_OP_set ? vyre_row_is_const(v, row) : vyre_var_is_zero(v, version);
+}
+
+/* Returns whether the row computes another value from the value of the join and a literal: it adds a literal other than 0, or folds
+ * to another literal than the one from before the loop. */
+static bool
+is_step(test *t, uint32_t row, uint32_t index)
+{
+  const vyre_view *v = t->v;
+  const uint32_t op = vyre_op_of(v, row), word = v->op[row], a = v->a[row];
+  if ((VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) == 0 || vyre_op_of(v, a) != VYRE_OP_get ||
+      source_of(t, v->version[a]) != (VYRE_JOIN | index))
+    return false;
+  if ((op == VYRE_OP_add || op == VYRE_OP_sub) && !vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(word))))
+    return vyre_row_imm(v, row) != 0;
+  const uint32_t front = source_of(t, v->parts[v->joins[index].first].version);
+  uint64_t bits, result[4];
+  if ((front & VYRE_JOIN) != 0 || !is_literal(v, front, &bits))
+    return false;
+  const uint64_t lanes[4] = {bits, bits, bits, bits}, *const given[3] = {lanes, NULL, NULL};
+  return t->host->fold_given(t->module, row, given, result) && result[0] != bits;
 }
 
 /* Returns whether the parts of a join that are rows surely differ from each other, or from the value of `head`.  `head` is a join
@@ -161,14 +187,16 @@ varies(test *t, uint32_t index)
   if (t->joins[index] != UNTESTED || t->left == 0)
     return t->joins[index] == VARIES;
   t->left--;
-  t->joins[index] = OPEN;
+  const uint32_t front = head ? source_of(t, v->parts[join->first].version) : VYRE_JOIN;
+  const bool is_row = (front & VYRE_JOIN) == 0 && vyre_op_of(v, front) == VYRE_OP_set && is_own(t, v->b[front]);
+  t->joins[index] = is_row ? OPEN_ROW : OPEN;
   for (uint32_t i = 0; i < join->count && !result; i++) {
     const uint32_t version = source_of(t, v->parts[join->first + i].version), part = version & ~VYRE_JOIN;
     if ((version & VYRE_JOIN) == 0)
       continue;
     has_join = true;
     result = varies(t, part);
-    if (head == 0 && t->joins[part] == OPEN && is_front(v, part))
+    if (head == 0 && (t->joins[part] == OPEN || t->joins[part] == OPEN_ROW) && is_front(v, part))
       head = part;
   }
   result = result || (!has_join && !is_loop && rows_differ(t, join)) || parts_differ(t, join, head);
@@ -373,7 +401,7 @@ vyre_status
 scan_joins(vyre_pass_ctx *ctx, vyre_module *module, bool *programs, bool *out)
 {
   const vyre_view *v = ctx->host->view(module);
-  test t = {.v = v, .joins = ctx->host->alloc(ctx, v->join_count + 1)};
+  test t = {.host = ctx->host, .module = module, .v = v, .joins = ctx->host->alloc(ctx, v->join_count + 1)};
   bool *tested = ctx->host->alloc(ctx, sizeof *tested * v->rows);
   if (!t.joins || !tested)
     return ctx->host->out_of_memory(ctx);
