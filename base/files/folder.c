@@ -6,8 +6,8 @@
 #include "paths.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
