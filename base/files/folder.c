@@ -6,8 +6,8 @@
 #include "paths.h"
 
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +26,15 @@ find_own(char *out, size_t size)
   size_t room = 0;
   bool found = false;
   while (maps && !found && getline(&line, &room, maps) > 0) {
-    uintptr_t from, to;
-    int path = 0;
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &path) < 2 || (uintptr_t)find_own < from ||
-        (uintptr_t)find_own >= to)
+    char *end, *const path = strchr(line, '/'); /* the fields before it have none */
+    const uintptr_t from = strtoull(line, &end, 16), to = *end == '-' ? strtoull(end + 1, NULL, 16) : 0;
+    if ((uintptr_t)find_own < from || (uintptr_t)find_own >= to)
       continue;
-    char *slash = path ? strrchr(line + path, '/') : NULL;
-    found = slash && (size_t)(slash - (line + path)) < size;
+    char *slash = path ? strrchr(path, '/') : NULL;
+    found = slash && (size_t)(slash - path) < size;
     if (found) {
       *slash = '\0';
-      strcpy(out, line + path);
+      strcpy(out, path);
     }
   }
   free(line);

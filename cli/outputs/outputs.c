@@ -264,6 +264,8 @@ static vyre_status
 check_input_stays(const outputs *o, uint32_t input, const file_id *files, uint32_t count)
 {
   for (output_form form = 0; form < OUTPUT__COUNT; form++) {
+    if (!(o->forms & 1u << form))
+      continue;
     char *name = name_in_outdir(o, input, form);
     if (!name)
       return VYRE_OUT_OF_MEMORY("for an output's name");
@@ -313,6 +315,8 @@ check_reports(const outputs *o, uint32_t input)
 {
   vyre_status status = VYRE_OK;
   for (output_form form = 0; form < OUTPUT__COUNT && !status; form++) {
+    if (!(o->forms & 1u << form))
+      continue;
     char *name = name_in_outdir(o, input, form);
     status =
         name ? options_check_report(o->options, name, o->options->inputs.names[input]) : VYRE_OUT_OF_MEMORY("for an output's name");
@@ -338,6 +342,8 @@ outputs_prepare(const tool_options *options, outputs *out)
   if (!out->names || !out->places || !out->alike)
     return VYRE_OUT_OF_MEMORY("for the outputs' names");
   VYRE_TRY(check_extension(options));
+  for (vyre_input_kind kind = VYRE_INPUT_VIR; kind <= VYRE_INPUT_ASSEMBLY; kind++)
+    out->forms |= 1u << outputs_form(options, kind);
   if (!options->outdir)
     return VYRE_OK;
   VYRE_TRY(find_places(out));

@@ -29,6 +29,7 @@ typedef struct outputs {
   const tool_options *options; /* borrowed */
   char **names;                /* owned, by input: the chosen path under -outdir, or NULL */
   char **places;               /* owned, by input: its path under -outdir without the extension */
+  uint32_t forms;              /* bits 1 << form: the forms that outputs may have */
   uint32_t *alike;             /* owned, by input: 1 + an earlier input with the same place, or 0 */
 } outputs;
 

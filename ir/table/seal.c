@@ -98,7 +98,7 @@ cut_links(const sealer *s, uint32_t *next, uint32_t *last)
 }
 
 /* Numbers and links rows. Returns false if the links are damaged. A row is reached from its neighbour or parent only if it has the
- * same parent, so order and parents agree. A row that is reached twice is in a cycle. */
+ * same parent, so order and parents agree. If a row is reached twice, more rows are placed or skipped than there are. */
 static bool
 walk(sealer *s)
 {
@@ -107,9 +107,10 @@ walk(sealer *s)
   uint32_t *map = s->map, *order = s->order, *new_parent = s->parent, *new_next = s->next;
   uint32_t *prev = s->module->column[COLUMN_PREV], *last = s->module->column[COLUMN_LAST]; /* not read any more */
   const uint32_t rows = s->rows, unchanged = s->first;
-  uint32_t row = unchanged - 1, count = row, steps = row;
-  uint32_t region = parent[row], new_region = region, before = row; /* before: the last placed row of the region */
-  bool is_placed = true;
+  uint32_t count = unchanged - 1, skipped = 0;
+  const bool descends = first[count] != 0;
+  uint32_t row = descends ? first[count] : next[count], region = descends ? count : parent[count], new_region = region;
+  uint32_t before = descends ? 0 : count; /* the last placed row of the region */
   map[0] = 0;
   for (uint32_t k = 1; k < unchanged; k++) {
     map[k] = k;
@@ -121,34 +122,37 @@ walk(sealer *s)
   memset(new_next + unchanged, 0, (rows - unchanged) * sizeof(*map));
   memset(last + unchanged, 0, (rows - unchanged) * sizeof(*map));
   cut_links(s, new_next, last);
-  for (;;) {
-    if (is_placed && first[row]) {
-      region = row;
-      new_region = count;
-      before = 0;
-      row = first[row];
-    } else {
-      row = next[row];
-      while (!row && region) { /* the region is a row that was reached */
-        before = new_region;
-        row = next[region];
-        region = parent[region];
-        new_region = map[region];
+  for (;; row = next[region], region = parent[region], new_region = map[region]) {
+    while (row) {
+      if (row >= rows || parent[row] != region)
+        return false;
+      if (VYRE_ROW_OP(op[row]) == VYRE_OP_null) {
+        if (++skipped >= rows)
+          return false;
+        row = next[row];
+        continue;
       }
-      if (!row)
-        break;
+      if (++count >= rows)
+        return false;
+      map[row] = count;
+      order[count] = row;
+      new_parent[count] = new_region;
+      prev[count] = before;
+      new_next[before] = count; /* for a first child, next of row 0 */
+      before = count;
+      if (first[row]) {
+        region = row;
+        new_region = count;
+        before = 0;
+        row = first[row];
+      } else {
+        row = next[row];
+      }
     }
-    if (row >= rows || parent[row] != region || ++steps >= rows)
-      return false;
-    is_placed = VYRE_ROW_OP(op[row]) != VYRE_OP_null;
-    if (!is_placed)
-      continue;
-    map[row] = ++count;
-    order[count] = row;
-    new_parent[count] = new_region;
-    prev[count] = before;
-    new_next[before] = count; /* for a first child, next of row 0 */
-    last[new_region] = before = count;
+    last[new_region] = before;
+    if (!region)
+      break;
+    before = new_region; /* the region is a row that was reached */
   }
   new_parent[0] = new_next[0] = prev[0] = 0;
   s->count = count;

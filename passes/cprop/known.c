@@ -221,6 +221,13 @@ is_fallen_into(const vyre_view *v, uint32_t region)
   return before && VYRE_ROW_OP(v->op[v->last[before]]) == VYRE_OP_fallthrough;
 }
 
+/* Selects the program if the operand of a branch is a literal. */
+static void
+note_branch(walk *w, uint32_t operand)
+{
+  w->programs[w->program] |= VYRE_ROW_OP(w->v->op[operand]) == VYRE_OP_const;
+}
+
 static void
 open_region(walk *w, uint32_t region)
 {
@@ -228,10 +235,12 @@ open_region(walk *w, uint32_t region)
   const uint32_t control = v->parent[region];
   switch (VYRE_ROW_OP(v->op[control])) {
   case VYRE_OP_if:
+    note_branch(w, v->a[control]);
     assume_condition(w, v->a[control], region == v->first[control], 0);
     break;
   case VYRE_OP_switch: {
     const uint32_t label = v->a[region];
+    note_branch(w, v->a[control]);
     const bool alone = VYRE_ROW_OP(v->op[label]) == VYRE_OP_const && !(v->imm[region] & VYRE_CASE_DEFAULT);
     if (alone && !is_fallen_into(v, region) && VYRE_ROW_OP(v->op[v->a[control]]) != VYRE_OP_const)
       add_literal(w, v->a[control], vyre_row_imm(v, label));
@@ -353,9 +362,11 @@ visit(walk *w, uint32_t row)
     replace_operands(w, row);
   if (flags & VYRE_OP_REGION)
     visit_region(w, row);
-  else if (flags & VYRE_OP_ENDS)
+  else if (flags & VYRE_OP_ENDS) {
     w->ends[top(w)->row] = true;
-  else if (w->facts.count > 1 && vyre_op_info_of(v, op)->compares != 0)
+    if (op == VYRE_OP_breakif)
+      note_branch(w, v->a[row]);
+  } else if (w->facts.count > 1 && vyre_op_info_of(v, op)->compares != 0)
     look_up_comparison(w, row);
 }
 

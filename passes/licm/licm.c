@@ -397,7 +397,7 @@ typedef struct alive {
   uint32_t before, after;
 } alive;
 
-static void
+static inline void
 add_use(const motion *m, uint32_t loop, uint32_t operand, bool stays, alive *sum)
 {
   if (m->uniform[operand])
@@ -408,8 +408,18 @@ add_use(const motion *m, uint32_t loop, uint32_t operand, bool stays, alive *sum
     sum->after += count_lanes(m, operand, m->counted[1]);
 }
 
-/* Counts the lanes that are alive in the loop.  The indices of a path count where the path is used, because the rows of the path
- * may be anywhere before the use. */
+/* Adds the lanes of an operand.  The indices of a path count where the path is used, because the rows of the path may be anywhere
+ * before the use. */
+static inline void
+add_operand(const motion *m, uint32_t loop, uint32_t operand, bool stays, alive *sum)
+{
+  const vyre_view *v = m->v;
+  for (; vyre_op_of(v, operand) == VYRE_OP_at; operand = v->a[operand])
+    add_use(m, loop, v->b[operand], stays, sum);
+  add_use(m, loop, operand, stays, sum);
+}
+
+/* Counts the lanes that are alive in the loop. */
 static alive
 count_alive(motion *m, uint32_t loop)
 {
@@ -418,16 +428,14 @@ count_alive(motion *m, uint32_t loop)
   alive sum = {0, 0};
   m->counts++;
   for (uint32_t row = loop + 1; row <= last; row++) { /* no row is hoisted out of this loop yet */
-    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
     const bool stays = m->loop[row] != outside;
     if (vyre_op_of(v, row) == VYRE_OP_at)
       continue;
-    for (uint32_t i = 0; i < 3; i++) {
-      uint32_t operand = operands[i];
-      for (; vyre_op_of(v, operand) == VYRE_OP_at; operand = v->a[operand])
-        add_use(m, loop, v->b[operand], stays, &sum);
-      add_use(m, loop, operand, stays, &sum);
-    }
+    add_operand(m, loop, v->a[row], stays, &sum);
+    if (v->b[row])
+      add_operand(m, loop, v->b[row], stays, &sum);
+    if (v->c[row])
+      add_operand(m, loop, v->c[row], stays, &sum);
   }
   return sum;
 }

@@ -21,7 +21,7 @@
  * two arms both stay.  Floats are not folded, and float rules are not used, in a program whose float mode is not
  * round-to-nearest with denormals.
  *
- * Requires: versions, dominance.  Preserves: versions, unless an operand of an opaque row changes.
+ * Requires: versions, dominance.  Preserves: versions, unless an opaque row gets another handle.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../canon/form.h"
@@ -55,6 +55,7 @@ typedef struct simplifier {
   uint32_t *leader;               /* by visited row, the row that replaces it in the end */
   uint16_t traits[VYRE_OP__ROOM]; /* by op: traits_of, 0 if not computed */
   uint8_t *access;                /* by load, phases_access_of_load before the sweep */
+  uint32_t *handle;               /* by opaque row and loaded handle, handle_of before the sweep; NULL if there are none */
   uint64_t gets, loads, removed, folded, exchanged, shortened;
   uint32_t first_equal; /* the first row that has another row as its leader; 0 while no row has */
   bool versions;        /* versions are preserved */
@@ -262,12 +263,26 @@ find_leader(simplifier *k, uint32_t row)
   k->first_equal = k->first_equal ? k->first_equal : row;
 }
 
+/* Returns the buffer of the handle by which an opaque row accesses memory, or to which an opaque value leads.  Returns 0 if it may
+ * access all memory. */
+static uint32_t
+handle_of(const simplifier *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t a = v->a[row], op = vyre_op_of(v, row);
+  const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[a]));
+  if (op != VYRE_OP_load && kind != VYRE_PATH)
+    return vyre_op_is_opaque(op) && kind == VYRE_OPAQUE ? k->handle[a] : 0;
+  const uint32_t buffer = vyre_buffer_of(v, a);
+  return VYRE_BUFFER_SPACE(v->imm_hi[buffer]) == VYRE_SPACE_HANDLE ? buffer : 0;
+}
+
 static void
 move_operands(simplifier *k, uint32_t row)
 {
-  if (vyre_op_is_opaque(vyre_op_of(k->v, row)))
-    k->versions = false; /* the handle determines the memory that it accesses */
   rules_sweep_operands(&k->s, row);
+  if (vyre_op_is_opaque(vyre_op_of(k->v, row)) && handle_of(k, row) != k->handle[row])
+    k->versions = false; /* the handle determines the memory that it accesses */
 }
 
 /* Replaces the operands of rows by their leaders. */
@@ -336,19 +351,33 @@ sweep(simplifier *k)
   return k->status ? k->status : k->n.out_of_memory ? k->ctx->host->out_of_memory(k->ctx) : VYRE_OK;
 }
 
-/* Forwards each row to itself, and records the access bits of loads before rows change. */
+/* Records the handle of an opaque row or of a load before rows change. */
+static void
+begin_opaque(simplifier *k, uint32_t row)
+{
+  if (!k->handle)
+    k->handle = k->ctx->host->alloc(k->ctx, sizeof(uint32_t) * k->v->rows);
+  if (k->handle)
+    k->handle[row] = handle_of(k, row);
+  else
+    k->status = k->ctx->host->out_of_memory(k->ctx);
+}
+
+/* Forwards each row to itself, and records the access bits of loads and the handles of opaque rows before rows change. */
 static void
 begin_rows(simplifier *k)
 {
-  const vyre_view *v = k->v;
-  uint32_t program = 0;
-  for (uint32_t row = 0; row < v->rows; row++) {
-    const uint32_t op = vyre_op_of(v, row);
-    k->s.forward[row] = k->leader[row] = row;
+  const uint32_t *words = k->v->op, rows = k->v->rows;
+  uint32_t *forward = k->s.forward, *leader = k->leader, program = 0;
+  for (uint32_t row = 0; row < rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(words[row]);
+    forward[row] = leader[row] = row;
     if (op == VYRE_OP_program)
       program = row;
     else if (op == VYRE_OP_load)
       k->access[row] = (uint8_t)phases_access_of_load(&k->m, row, program);
+    if (vyre_op_is_opaque(op) || (op == VYRE_OP_load && VYRE_TYPE_KIND(VYRE_ROW_TYPE(words[row])) == VYRE_OPAQUE))
+      begin_opaque(k, row);
   }
 }
 
@@ -392,6 +421,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   k.m.klass = k.n.klass;
   k.n.constructs = k.m.constructs;
   begin_rows(&k);
+  VYRE_TRY(k.status);
   VYRE_TRY(sweep(&k));
   if (k.first_equal)
     merge_rows(&k);

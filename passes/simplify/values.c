@@ -60,12 +60,11 @@ key_of(const values *n, uint32_t node)
 static uint32_t
 hash_of(const first_key *k)
 {
-  uint64_t hash = 0;
-  for (uint32_t i = 0; i < FIRST_WORDS; i += 2) {
-    hash = (hash ^ k->word[i] ^ (uint64_t)k->word[i + 1] << 32) * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= hash >> 32;
-  }
-  return (uint32_t)hash;
+  uint64_t pairs[FIRST_WORDS / 2];
+  memcpy(pairs, k->word, sizeof pairs);
+  const uint64_t hash = pairs[0] * UINT64_C(0x9e3779b97f4a7c15) + pairs[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
+                        pairs[2] * UINT64_C(0x165667b19e3779f9);
+  return (uint32_t)(hash >> 32 ^ hash);
 }
 
 static uint32_t

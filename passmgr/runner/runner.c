@@ -339,10 +339,11 @@ fetch_columns(run *r, uint32_t wanted)
 static vyre_status
 make_one(run *r, const vyre_analysis *analysis)
 {
-  char name[32];
+  char name[32] = "";
   vyre_result unchanged;
   vyre_stopwatch watch = {0};
-  snprintf(name, sizeof(name), "(%s)", analysis->name);
+  if (r->options.report || r->options.print_work)
+    snprintf(name, sizeof(name), "(%s)", analysis->name);
   vyre_run_start(r, &watch, name);
   if (analysis->bit & VYRE_COLUMNS) {
     const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);

@@ -167,6 +167,7 @@ typedef struct vyre_spv {
   vyre_spv_words carried;       /* ids that edges bring to joins, or 0 for zero */
   uint32_t carry;               /* index in `carried` of the next edge's values; 0 if it brings the current values */
   vyre_spv_words crossed;       /* from the survey, pairs: a construct, and the target of a leave that crosses it */
+  vyre_spv_words leaves;        /* rows, from the survey */
   /* pairs: a target of leaves that continue after the construct being closed, and the index of their values */
   vyre_spv_words leaving;
   bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */

@@ -26,10 +26,8 @@ void vyre_spv_push_labels(vyre_spv *s, vyre_spv_words *words, uint32_t labels, u
 /* ---- demote.c ---- */
 
 enum { VYRE_SPV_PHI_WORDS = 3, VYRE_SPV_EDGE_WORDS = 2, VYRE_SPV_GET_WORDS = 4, VYRE_SPV_SET_WORDS = 3 };
-/* After vyre_spv_find_joins: marks the vars whose phis have too many words, and clears all other data of the program's rows.
- * Returns false if there are no such vars. */
-bool vyre_spv_demote(vyre_spv *s);
-void vyre_spv_clear_program(vyre_spv *s);             /* clears the data by row (module.c) */
+/* After vyre_spv_find_joins: moves the vars that become variables from `vars` to `declared`, and removes their joins. */
+void vyre_spv_demote(vyre_spv *s);
 void vyre_spv_demoted_var(vyre_spv *s, uint32_t var); /* writes its OpVariable at the program's start */
 void vyre_spv_demoted_get(vyre_spv *s, uint32_t row);
 void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
@@ -39,7 +37,8 @@ void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
 /* Returns whether the rows from `row` (which may be 0) to the end of its region are few and write no instruction: gets, sets,
  * constants. */
 bool vyre_spv_is_silent(vyre_spv *s, uint32_t row);
-/* For the survey: marks the construct if the rows after it are a tail that ends where `target` ends.  Returns whether they are. */
+/* After vyre_spv_demote: marks the construct if the rows after it are a tail that ends where `target` ends.  Returns whether they
+ * are. */
 bool vyre_spv_claim_tail(vyre_spv *s, uint32_t construct, uint32_t target);
 static inline bool
 vyre_spv_has_tail(const vyre_spv *s, uint32_t construct)

@@ -82,7 +82,37 @@ count_words(const vyre_spv *s, uint64_t *sums)
   return result;
 }
 
-bool
+/* Inserts the rows of `scratch` in `declared`.  Both are in the order of rows. */
+static void
+declare_scratch(vyre_spv *s)
+{
+  size_t at = s->declared.count, from = s->scratch.count;
+  uint32_t *to = vyre_spv_reserve(s, &s->declared, from);
+  for (to = to ? to + from : NULL; to && from > 0;)
+    *--to = at > 0 && s->declared.data[at - 1] > s->scratch.data[from - 1] ? s->declared.data[--at] : s->scratch.data[--from];
+}
+
+/* Removes from the joins the vars that are variables. */
+static void
+remove_joins(vyre_spv *s)
+{
+  uint32_t *const joins = s->joins.data;
+  size_t count = 1;
+  for (size_t at = 1, next; at < s->joins.count; at = next) {
+    const size_t start = count;
+    next = at + 2 + joins[at + 1];
+    joins[start] = joins[at];
+    count += 2;
+    for (size_t k = at + 2; k < next; k++)
+      if (!(s->use[joins[k] - s->base] & VYRE_SPV_IN_MEMORY))
+        joins[count++] = joins[k];
+    joins[start + 1] = (uint32_t)(count - start - 2);
+    count = joins[start + 1] ? count : start;
+  }
+  s->joins.count = count;
+}
+
+void
 vyre_spv_demote(vyre_spv *s)
 {
   const uint32_t count = (uint32_t)s->vars.count;
@@ -90,20 +120,21 @@ vyre_spv_demote(vyre_spv *s)
   const bool is_over = words.all > word_budget(s);
   uint64_t *const sums = is_over || words.any_too_long ? vyre_spv_memory(s, count * sizeof *sums) : NULL;
   if (!sums)
-    return false;
+    return;
   memset(sums, 0, count * sizeof *sums);
   (void)count_words(s, sums);
-  s->scratch.count = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if (is_demoted(s, s->vars.data[i], sums[i], is_over))
-      vyre_spv_push(s, &s->scratch, s->vars.data[i]);
-  if (s->scratch.count == 0 || vyre_spv_failed(s))
-    return false;
-  vyre_spv_clear_program(s);
-  s->demoted = true;
-  for (size_t i = 0; i < s->scratch.count; i++)
-    s->use[s->scratch.data[i] - s->base] = VYRE_SPV_IN_MEMORY;
-  return true;
+  s->vars.count = s->scratch.count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t var = s->vars.data[i];
+    const bool demoted = is_demoted(s, var, sums[i], is_over);
+    s->use[var - s->base] |= demoted ? VYRE_SPV_IN_MEMORY : 0;
+    vyre_spv_push(s, demoted ? &s->scratch : &s->vars, var);
+  }
+  s->demoted = s->scratch.count > 0;
+  if (!s->demoted)
+    return;
+  declare_scratch(s);
+  remove_joins(s);
 }
 
 void

@@ -140,17 +140,6 @@ write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
     vyre_spv_text(s, &s->names, SpvOpName, &entry, 1, name);
 }
 
-void
-vyre_spv_clear_program(vyre_spv *s)
-{
-  memset(s->id, 0, (size_t)s->count * 4);
-  memset(s->aux, 0, (size_t)s->count * 4);
-  memset(s->use, 0, (size_t)s->count * sizeof(*s->use));
-  s->resigned = false;
-  for (uint32_t i = 0; i < s->count && s->in_bounds; i++)
-    s->use[i] |= s->in_bounds[s->base + i] ? VYRE_SPV_IN_BOUNDS : 0;
-}
-
 /* Begins a program: zeroes the arrays by row. */
 static void
 open_program(vyre_spv *s, uint32_t program, uint32_t rows)
@@ -171,11 +160,15 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
     (void)vyre_spv_grow(s, &s->code, (size_t)count * 4);
   if (s->out_of_memory)
     return;
-  vyre_spv_clear_program(s);
+  memset(s->id, 0, (size_t)count * 4);
+  memset(s->aux, 0, (size_t)count * 4);
+  memset(s->use, 0, (size_t)count * sizeof(*s->use));
+  for (uint32_t i = 0; i < count && s->in_bounds; i++)
+    s->use[i] |= s->in_bounds[s->base + i] ? VYRE_SPV_IN_BOUNDS : 0;
   s->interface.count = 0;
   s->builtins_used = 0;
   s->depth = s->nesting = s->carry = 0;
-  s->dead = s->fell = s->specialized = s->demoted = false;
+  s->dead = s->fell = s->specialized = s->demoted = s->resigned = false;
   s->continuing = s->breakif = 0;
   s->carried.count = s->changes.count = 0;
   vyre_spv_push(s, &s->carried, 0); /* index 0 means none */

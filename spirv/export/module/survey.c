@@ -49,8 +49,7 @@ survey_var(vyre_spv *s, uint32_t row, uint32_t event, uint32_t words)
   const uint32_t var = s->a[row], at = var - s->base;
   if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var) {
     s->aux[at] += words;
-    if (!(s->use[at] & VYRE_SPV_IN_MEMORY))
-      list_event(s, row, s->id[at] * VYRE_SPV_EVENTS + event);
+    list_event(s, row, s->id[at] * VYRE_SPV_EVENTS + event);
   } else
     vyre_spv_fail(s, "a %s of row %u, which is not a var\nFix: verify the module before writing it",
                   vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
@@ -104,33 +103,39 @@ survey_crossing(vyre_spv *s, uint32_t construct, uint32_t target)
   vyre_spv_push(s, &s->crossed, target);
 }
 
-/* Records the constructs that a leave crosses.  It crosses none if its target is the innermost loop, or the innermost construct if
- * no loop is left, or if only a tail is between the ends of the two. */
+/* Records the constructs that a leave crosses. */
 static void
 survey_leave(vyre_spv *s, uint32_t row)
 {
-  uint32_t target = s->a[row], first = 0, at;
-  bool in_loop = false;
-  for (at = s->parent[row]; at > s->base; at = s->parent[at]) {
-    const bool is_loop = vyre_row_is_loop(s->view, at);
-    if (!is_left_by_leave(vyre_spv_opcode(s, at)))
-      continue;
-    if (!first || (is_loop && !in_loop))
-      first = at;
-    in_loop |= is_loop;
-    if (at == target)
-      break;
-  }
-  if (at <= s->base) {
+  const uint32_t target = s->a[row];
+  uint32_t at = s->parent[row];
+  for (; at > s->base && at != target; at = s->parent[at])
+    if (is_left_by_leave(vyre_spv_opcode(s, at)))
+      survey_crossing(s, at, target);
+  if (at <= s->base || !is_left_by_leave(vyre_spv_opcode(s, at))) {
     vyre_spv_fail(s, "leave of row %u, which does not contain it\nFix: verify the module before writing it", target);
     return;
   }
   survey_edge(s, target);
+  vyre_spv_push(s, &s->leaves, row);
+}
+
+/* Marks the construct to whose end a leave jumps, which is its target unless a tail leads there.  Then it is the innermost loop
+ * that the leave crosses, or the innermost construct if the leave crosses no loop. */
+static void
+mark_left(vyre_spv *s, uint32_t row)
+{
+  const uint32_t target = s->a[row];
+  uint32_t first = 0;
+  bool in_loop = false;
+  for (uint32_t at = s->parent[row]; at != s->parent[target]; at = s->parent[at]) {
+    const bool is_loop = vyre_row_is_loop(s->view, at);
+    if (is_left_by_leave(vyre_spv_opcode(s, at)) && (!first || (is_loop && !in_loop)))
+      first = at;
+    in_loop |= is_loop;
+  }
   const bool has_tail = first != target && vyre_spv_claim_tail(s, first, target);
   s->use[(has_tail ? first : target) - s->base] |= VYRE_SPV_LEFT;
-  for (at = s->parent[row]; at != target; at = s->parent[at])
-    if (has_tail ? at == first : is_left_by_leave(vyre_spv_opcode(s, at)))
-      survey_crossing(s, at, target);
 }
 
 /* Counts the words of the phis that joins after the targets of leaves need in crossed merge blocks. */
@@ -300,10 +305,6 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
     vyre_spv_push(s, &s->declared, row);
     break;
   case VAR:
-    if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY) {
-      vyre_spv_push(s, &s->declared, row);
-      break;
-    }
     s->id[row - s->base] = (uint32_t)s->vars.count;
     vyre_spv_push(s, &s->vars, row);
     break;
@@ -369,7 +370,7 @@ static void
 survey_rows(vyre_spv *s)
 {
   const uint32_t *const op = s->op, end = s->end;
-  s->crossed.count = s->places.count = s->declared.count = s->vars.count = s->events.count = s->joins.count = 0;
+  s->crossed.count = s->leaves.count = s->places.count = s->declared.count = s->vars.count = s->events.count = 0;
   s->nests = s->loops = s->inside = s->deepest = 0;
   s->open = s->program;
   for (uint32_t row = s->base + 1; row < end; row++) {
@@ -394,11 +395,10 @@ vyre_spv_survey(vyre_spv *s)
   survey_rows(s);
   if (s->vars.count && !vyre_spv_failed(s))
     vyre_spv_find_joins(s);
-  if (s->vars.count && !vyre_spv_failed(s) && vyre_spv_demote(s)) {
-    survey_rows(s);
-    if (s->vars.count && !vyre_spv_failed(s))
-      vyre_spv_find_joins(s);
-  }
+  if (s->vars.count && !vyre_spv_failed(s))
+    vyre_spv_demote(s);
+  for (size_t i = 0; i < s->leaves.count && !vyre_spv_failed(s); i++)
+    mark_left(s, s->leaves.data[i]);
   if (s->vars.count && !vyre_spv_failed(s))
     vyre_spv_begin_vars(s);
 }
