@@ -322,6 +322,10 @@ check_options(const run_options *options)
   if (!on_interpreter && interpreter_only)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s applies to the interpreter, but no program runs there\nFix: add -target=interpreter",
                       interpreter_only);
+  if (on_target && options->setup.binds.count)
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-bind: on a device each buffer has memory of its own\nFix: run the program on the interpreter, "
+                      "-target=interpreter");
   if (!on_target && (options->on.validate || options->on.device || options->on.library))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s applies to a target, but no program runs on one\nFix: choose one with -target",
                       options->on.validate ? "validate"
