@@ -29,6 +29,11 @@ extern const vyre_op_info vyre_op_infos[VYRE_OP__COUNT];
 /* Returns the op with the text, or VYRE_OP_null. */
 vyre_opcode vyre_op_find(const char *text, size_t length);
 
+/* Return the version of the library, such as "1.2.0", and that of its op set. Those of the headers are macros of the build system and
+ * VYRE_OPSET_VERSION; a program may run with a newer library. */
+const char *vyre_version(void);
+uint32_t vyre_opset_version(void);
+
 /* ---- module ----------------------------------------------------------------------------------------------------------------- */
 
 /* Creates an empty module. `max_rows` is the most rows that it may have, or 0 for 2^28. The allocator is copied; NULL means the

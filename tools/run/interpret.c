@@ -103,9 +103,8 @@ run_check_plain(const run_program *program, const char *fix)
     char name[128];
     run_buffer_describe(buffer, name, sizeof name);
     if (buffer->kind > VYRE_SLOT_UNIFORM)
-      return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: %s is an image or a sampler, which the interpreter does not support\nFix: %s", program->path, name,
-                        fix);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s is an image or a sampler, which the interpreter does not support\nFix: %s",
+                        program->path, name, fix);
   }
   return VYRE_OK;
 }

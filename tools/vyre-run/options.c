@@ -229,6 +229,13 @@ static const option_row rows[] = {
 
     {.name = "Targets", OPTION_SECTION},
     {.name = "list-devices", OPTION_FLAG, AT(list_devices), NULL, "list the devices of the target, or of all targets"},
+    {.name = "measure",
+     OPTION_FLAG,
+     AT(measure),
+     NULL,
+     "with -list-devices: list the device that would run programs, and measure its bandwidth and launch time. Later lists read "
+     "both "
+     "from the cache"},
     OPTION_DEVICE_ROWS(AT_DEVICE),
     {.name = "megakernel",
      OPTION_FLAG,
@@ -299,6 +306,8 @@ run_options_help(const run_options *o)
 static vyre_status
 check_options(const run_options *options)
 {
+  if (options->measure && !options->list_devices)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-measure needs -list-devices\nFix: add -list-devices");
   if (options->help || options->version || options->list_devices)
     return VYRE_OK;
   if (!options->input)

@@ -34,7 +34,7 @@ typedef struct run_options {
   option_number steps, subgroup, seed, elements; /* options that become fields of `setup` */
   option_number bench;                           /* rounds, or 0 */
   const char *undefined, *stats, *cost_model, *help;
-  bool isolate, time, device_stats, list_devices, version, megakernel;
+  bool isolate, time, device_stats, list_devices, measure, version, megakernel;
   bool has_compare_target;
   option_device on;
   const char *stats_file;         /* NULL for standard error */
