@@ -58,7 +58,7 @@ const char *vyre_status_text(vyre_status status);
 bool vyre_status_is_out_of_memory(vyre_status status);
 /* Marks `status` as an out-of-memory error and returns it. An error whose message begins with "out of memory" is marked already. */
 vyre_status vyre_status_mark_out_of_memory(vyre_status status);
-/* What a caller can do about an error of a target. */
+/* The kind of a failure, which decides a caller's reaction. */
 typedef enum vyre_failure {
   VYRE_FAILURE_NONE,
   VYRE_FAILURE_REJECTED,      /* the device or target lacks a form, feature or limit that the call needs; another one may have it */

@@ -6,14 +6,15 @@
  *
  * Threads: any thread may use an open target at any time, except that `close` is the last call. Calls run one after the other.
  * While one thread waits in `submit` or `wait`, others may call a target that was opened with `shared` and has VYRE_TARGET_ASYNC.
- * Without `shared`, the first call that meets such a wait lasts until its end. `is_lost` and `hangs` never wait. Two sequences of different threads that use the same bytes need an order that the threads agree on, as two
- * writes to memory do: a call that returned before another began precedes it. A ticket belongs to one thread at a time. A callback of
- * a target must not call that target. Different targets, also with the same table, share no state that a caller can see. Ownership: arguments are borrowed for the call. Memory that a begun submission names is borrowed until the
- * submission was waited for. Handles are numbers that the target checks: an invalid, stale or foreign handle is an error, not a
- * crash. Errors: DEVICE for a missing library, symbol or device, and for errors of the device; INPUT for a sequence or kernel that
- * this interface or the device's limits do not allow. vyre_status_is_out_of_memory detects that device or host memory ran out.
- * Messages have the API's name, code and text, the request, and a "Fix:" line that names no options of a program. A program adds a
- * note with its own.
+ * Without `shared`, the first call that meets such a wait lasts until its end. `is_lost` and `hangs` never wait. Sequences of
+ * different threads on the same bytes need an order: a call that returned before another one began precedes it. A ticket belongs
+ * to one thread at a time. A callback of a target must not call that target. Different targets, also with the same table, share no
+ * state that a caller can see. Ownership: arguments are borrowed for the call. Memory that a begun submission names is borrowed
+ * until the submission was waited for. Handles are numbers that the target checks: an invalid, stale or foreign handle is an
+ * error, not a crash. Errors: DEVICE for a missing library, symbol or device, and for errors of the device; INPUT for a sequence
+ * or kernel that this interface or the device's limits do not allow. vyre_status_is_out_of_memory detects that device or host
+ * memory ran out. Messages have the API's name, code and text, the request, and a "Fix:" line that names no options of a program.
+ * A program adds a note with its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGET_H

@@ -1,4 +1,4 @@
-/* The rest of the contract: several threads, classes of errors, counters that are reset, and the measured profile.
+/* The rest of the contract: several threads, kinds of failures, counters that are reset, and the measured profile.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
@@ -141,7 +141,7 @@ is_failure(vyre_status status, vyre_failure kind)
   vyre_status_free(status);
 }
 
-CONFORM(errors_have_one_class, 0)
+CONFORM(errors_have_one_kind, 0)
 {
   const uint32_t code = 0;
   const vyre_kernel_desc unknown = {
@@ -169,7 +169,7 @@ resize_nothing(void *user, void *memory, size_t old_size, size_t new_size)
   return NULL;
 }
 
-CONFORM(running_out_of_memory_is_a_class, 0)
+CONFORM(running_out_of_memory_is_a_kind, 0)
 {
   vyre_allocator poor = *vyre_allocator_default();
   vyre_target *other;
@@ -210,7 +210,7 @@ CONFORM(counters_are_reset, NEEDS_ITS_OWN)
   assert_int_equal(metric(c, "bytes_up"), 0);
 }
 
-/* The second measurement is read from the folder: it submits nothing.  Facts that nobody reports stay 0. */
+/* The second measurement is read from the folder: it submits nothing.  Unknown facts are 0. */
 CONFORM(the_profile_is_measured_once, NEEDS_ITS_OWN)
 {
   char folder[] = "/tmp/vyre-measured-XXXXXX", command[64];
