@@ -2,7 +2,7 @@
  * pass, target and output has them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "table.h"
+#include "vyre/ir.h"
 
 static vyre_type
 type_of(const vyre_builder *builder, vyre_row row)
