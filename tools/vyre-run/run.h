@@ -111,8 +111,8 @@ VYRE_MUST_USE vyre_status run_megakernel(const run_options *options, run_target 
 
 /* ---- certify/certify.c --------------------------------------------------------------------------------------------------- */
 
-/* Runs the suite on the target. Writes the certificate, or compares it with the file. *out_equal is false if a program is wrong or a
- * line differs. */
+/* Runs the suite on the target. Writes the certificate, or compares it with the file. *out_equal is false if a program is wrong or
+ * a line differs. */
 VYRE_MUST_USE vyre_status run_certify(const run_options *options, bool *out_equal);
 
 /* ---- segments.c ---------------------------------------------------------------------------------------------------------- */
