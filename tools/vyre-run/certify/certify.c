@@ -52,7 +52,7 @@ static vyre_status
 load(const piece *p, const run_options *options, const vyre_device_info *info, run_program *out)
 {
   vyre_verify_errors errors = {0};
-  *out = (run_program){.path = "the suite"};
+  *out = (run_program){.path = p->name};
   VYRE_TRY(vyre_module_create(NULL, 0, &out->module));
   VYRE_TRY(vyre_text_parse(out->module, p->text, p->length, out->path, console_diagnostics));
   vyre_status status = vyre_verify(out->module, &errors);
