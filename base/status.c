@@ -14,7 +14,7 @@
 
 struct vyre_status_data {
   vyre_code code;
-  bool is_out_of_memory;
+  bool is_out_of_memory, is_rejected;
   char *text;
   size_t length;
 };
@@ -23,7 +23,7 @@ struct vyre_status_data {
 #define NO_MEMORY_FIX "\nFix: close other programs, or raise the limit of memory (ulimit -v)"
 
 static char no_memory_text[] = NO_MEMORY NO_MEMORY_FIX;
-static struct vyre_status_data no_memory = {VYRE_CODE_INPUT, true, no_memory_text, sizeof(no_memory_text) - 1};
+static struct vyre_status_data no_memory = {VYRE_CODE_INPUT, true, false, no_memory_text, sizeof(no_memory_text) - 1};
 
 /* Returns the formatted text, allocated by malloc, or NULL if memory runs out or the format is invalid. */
 static char *
@@ -106,7 +106,7 @@ vyre_status_make(vyre_code code, const char *file, int line, const char *format,
     return &no_memory;
   }
   strcpy(whole + length, fix);
-  *status = (struct vyre_status_data){code, is_out_of_memory, whole, length + strlen(fix)};
+  *status = (struct vyre_status_data){code, is_out_of_memory, false, whole, length + strlen(fix)};
   if (code == VYRE_CODE_INTERNAL) /* only a report of a bug needs the source line */
     return vyre_status_note(status, "at %s:%d", file, line);
   return status;
@@ -135,6 +135,8 @@ vyre_status_add_fix(vyre_status status, vyre_code code, const char *fix)
     return status;
   vyre_status made =
       VYRE_ERROR(code, "%.*s\nFix: %s%s", (int)fix_offset(status), status->text, fix, status->text + fix_offset(status));
+  if (status->is_rejected)
+    made = vyre_status_mark_rejected(made);
   vyre_status_free(status);
   return made;
 }
@@ -175,6 +177,25 @@ vyre_status_mark_out_of_memory(vyre_status status)
 {
   if (status && !status->is_out_of_memory) /* the static status, which threads share, is never written */
     status->is_out_of_memory = true;
+  return status;
+}
+
+vyre_failure
+vyre_status_failure(vyre_status status)
+{
+  const vyre_code code = vyre_status_code(status);
+  return !status                                                  ? VYRE_FAILURE_NONE
+         : status->is_out_of_memory                               ? VYRE_FAILURE_OUT_OF_MEMORY
+         : code == VYRE_CODE_DEVICE || code == VYRE_CODE_INTERNAL ? VYRE_FAILURE_BACKEND
+         : status->is_rejected                                    ? VYRE_FAILURE_REJECTED
+                                                                  : VYRE_FAILURE_BAD_INPUT;
+}
+
+vyre_status
+vyre_status_mark_rejected(vyre_status status)
+{
+  if (status && status->code == VYRE_CODE_INPUT && !status->is_out_of_memory)
+    status->is_rejected = true;
   return status;
 }
 

@@ -30,6 +30,7 @@ static const word_group groups[] = {
      "acquire release acq_rel seq_cst uniform_memory subgroup_memory workgroup_memory cross_workgroup_memory "
      "atomic_counter_memory image_memory output_memory make_available make_visible volatile_memory nontemporal non_private flat "
      "up down inward outward path spirv type length named string make layout"},
+    {"Abbreviation", "Function", "support.function", "packbf16 unpackbf16"},
 };
 
 #define KIND   "(bool|[iu](8|16|32|64)|f(16|32|64))"

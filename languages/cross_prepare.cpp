@@ -274,6 +274,8 @@ private:
     switch (op) {
     case spv::Op::OpTypeInt:
     case spv::Op::OpTypeFloat:
+      if (op == spv::Op::OpTypeFloat && count >= 4)
+        refuse(op, words[1], "SPIRV-Cross writes a float with an encoding of its own, such as bf16, as if it had none");
       if (count >= 3)
         types[words[1]] = {op, words[2], 1, op == spv::Op::OpTypeInt && count >= 4 && words[3] == 1};
       break;

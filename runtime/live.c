@@ -408,17 +408,24 @@ pause_for(uint32_t *spins)
 }
 
 vyre_status
-vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slot *out)
+live_wait_until(vyre_mega_live *live, vyre_mega_ticket ticket, uint64_t deadline, vyre_mega_slot *out, bool *out_ended)
 {
-  bool ended = false;
   for (uint32_t spins = 0;; pause_for(&spins)) {
     const bool was_over = __atomic_load_n(&live->ended, __ATOMIC_ACQUIRE); /* read before the slot, whose result precedes the end */
-    VYRE_TRY(vyre_mega_live_poll(live, ticket, out, &ended));
-    if (ended)
+    const bool is_late = deadline != UINT64_MAX && clock_now() >= deadline;
+    VYRE_TRY(vyre_mega_live_poll(live, ticket, out, out_ended));
+    if (*out_ended || is_late)
       return VYRE_OK;
     if (was_over)
       return vyre_status_note(check_end(live), "while waiting for an item in slot %" PRIu32, ticket.slot);
   }
+}
+
+vyre_status
+vyre_mega_live_wait(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slot *out)
+{
+  bool ended;
+  return live_wait_until(live, ticket, UINT64_MAX, out, &ended);
 }
 
 bool

@@ -84,6 +84,8 @@ bool live_may_be_written(const vyre_mega_live *live);
 /* Returns whether the kernel owns no slot. */
 bool live_is_drained(const vyre_mega_live *live);
 void live_wake(vyre_mega_live *live);
+/* As vyre_mega_live_wait, until a deadline of clock_now. *out_ended is false if the item has not ended then. */
+vyre_status live_wait_until(vyre_mega_live *live, vyre_mega_ticket ticket, uint64_t deadline, vyre_mega_slot *out, bool *out_ended);
 
 /* Starts a live kernel whose fifth buffer has the memory: whole pages, of which the first `used` bytes are in use. */
 vyre_status live_start(vyre_mega *mega, const vyre_mega_live_options *options, const live_memory *memory, vyre_mega_live **out);

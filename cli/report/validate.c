@@ -234,7 +234,7 @@ reflect(run_program *program, vyre_module *module, uint32_t row)
   VYRE_TRY(run_program_reflect(program, &none, false));
   if (!fits(program, RUN_ELEMENTS))
     return VYRE_ERROR(VYRE_CODE_INPUT, "its buffers are larger than %d MiB\nFix: declare smaller arrays", MOST_BYTES >> 20);
-  return run_check_plain(program);
+  return run_check_plain(program, "choose a device with -target");
 }
 
 static void

@@ -29,6 +29,11 @@ extern const vyre_op_info vyre_op_infos[VYRE_OP__COUNT];
 /* Returns the op with the text, or VYRE_OP_null. */
 vyre_opcode vyre_op_find(const char *text, size_t length);
 
+/* Return the version of the library, such as "1.2.0", and that of its op set. Those of the headers are macros of the build system and
+ * VYRE_OPSET_VERSION; a program may run with a newer library. */
+const char *vyre_version(void);
+uint32_t vyre_opset_version(void);
+
 /* ---- module ----------------------------------------------------------------------------------------------------------------- */
 
 /* Creates an empty module. `max_rows` is the most rows that it may have, or 0 for 2^28. The allocator is copied; NULL means the
@@ -304,6 +309,10 @@ vyre_row vyre_build_imm(vyre_builder *builder, vyre_opcode op, vyre_row a, uint6
 vyre_row vyre_build_select(vyre_builder *builder, vyre_row condition, vyre_row yes, vyre_row no);
 vyre_row vyre_build_lane(vyre_builder *builder, vyre_row vector, uint32_t lane);
 vyre_row vyre_build_convert(vyre_builder *builder, vyre_opcode convert_or_bitcast, vyre_type type, vyre_row a);
+/* Convert between u16, the bits of a bf16, and f32, lane by lane, as several rows (docs/ir.md). pack rounds to nearest even and gives
+ * 0x7fc0 for a NaN. */
+vyre_row vyre_build_pack_bf16(vyre_builder *builder, vyre_row value);
+vyre_row vyre_build_unpack_bf16(vyre_builder *builder, vyre_row bits);
 /* Returns scalars and vectors combined to a vector of 1 to 4 lanes: the only part itself, a splat of equal parts, or `join` rows.
  * Four parts become join(join(p0, p1), p2, p3). */
 vyre_row vyre_build_join(vyre_builder *builder, const vyre_row *parts, uint32_t count);

@@ -97,6 +97,9 @@ VYRE_MUST_USE vyre_status vyre_mega_programs_poll(vyre_mega_programs *programs, 
                                                   vyre_mega_slot *out, bool *out_ended);
 VYRE_MUST_USE vyre_status vyre_mega_programs_wait(vyre_mega_programs *programs, vyre_mega_program_ticket ticket,
                                                   vyre_mega_slot *out);
+/* As vyre_mega_programs_wait, for at most `limit_ns` nanoseconds. *out_ended is false if the item has not ended then. */
+VYRE_MUST_USE vyre_status vyre_mega_programs_wait_for(vyre_mega_programs *programs, vyre_mega_program_ticket ticket,
+                                                      uint64_t limit_ns, vyre_mega_slot *out, bool *out_ended);
 
 /* Counters of the device: interpreted items that ended DONE and FAULT, and interpreted instructions of workgroups. */
 typedef struct vyre_mega_programs_counts {

@@ -58,6 +58,19 @@ const char *vyre_status_text(vyre_status status);
 bool vyre_status_is_out_of_memory(vyre_status status);
 /* Marks `status` as an out-of-memory error and returns it. An error whose message begins with "out of memory" is marked already. */
 vyre_status vyre_status_mark_out_of_memory(vyre_status status);
+/* The kind of a failure, which decides a caller's reaction. */
+typedef enum vyre_failure {
+  VYRE_FAILURE_NONE,
+  VYRE_FAILURE_REJECTED,      /* the device or target lacks a form, feature or limit that the call needs; another one may have it */
+  VYRE_FAILURE_BAD_INPUT,     /* the call or its data are wrong on every device */
+  VYRE_FAILURE_OUT_OF_MEMORY, /* host or device memory ran out; the call may succeed when some is free */
+  VYRE_FAILURE_BACKEND,       /* the driver or device failed, or there is none; also a bug in vyre */
+} vyre_failure;
+
+/* Returns the kind of failure. Each error has exactly one. */
+vyre_failure vyre_status_failure(vyre_status status);
+/* Marks an error of code INPUT as rejected, unless memory ran out, and returns it. Does nothing to other errors. */
+vyre_status vyre_status_mark_rejected(vyre_status status);
 /* Frees a status. Does nothing to NULL. */
 void vyre_status_free(vyre_status status);
 

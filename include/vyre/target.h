@@ -4,13 +4,17 @@
  * reads. They run in that order on one queue or stream, with one host wait. Writing and reading a buffer are sequences with one
  * entry.
  *
- * Threads: an open target belongs to one thread at a time. Different targets, also with the same table, share no state that a
- * caller can see. Ownership: arguments are borrowed for the call. Memory that a begun submission names is borrowed until the
- * submission was waited for. Handles are numbers that the target checks: an invalid, stale or foreign handle is an error, not a
- * crash. Errors: DEVICE for a missing library, symbol or device, and for errors of the device; INPUT for a sequence or kernel that
- * this interface or the device's limits do not allow. vyre_status_is_out_of_memory detects that device or host memory ran out.
- * Messages have the API's name, code and text, the request, and a "Fix:" line that names no options of a program. A program adds a
- * note with its own.
+ * Threads: any thread may use an open target at any time, except that `close` is the last call. Calls run one after the other.
+ * While one thread waits in `submit` or `wait`, others may call a target that was opened with `shared` and has VYRE_TARGET_ASYNC.
+ * Without `shared`, the first call that meets such a wait lasts until its end. `is_lost` and `hangs` never wait. Sequences of
+ * different threads on the same bytes need an order: a call that returned before another one began precedes it. A ticket belongs
+ * to one thread at a time. A callback of a target must not call that target. Different targets, also with the same table, share no
+ * state that a caller can see. Ownership: arguments are borrowed for the call. Memory that a begun submission names is borrowed
+ * until the submission was waited for. Handles are numbers that the target checks: an invalid, stale or foreign handle is an
+ * error, not a crash. Errors: DEVICE for a missing library, symbol or device, and for errors of the device; INPUT for a sequence
+ * or kernel that this interface or the device's limits do not allow. vyre_status_is_out_of_memory detects that device or host
+ * memory ran out. Messages have the API's name, code and text, the request, and a "Fix:" line that names no options of a program.
+ * A program adds a note with its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGET_H
@@ -42,6 +46,8 @@ typedef struct vyre_target_options {
   void *remark_user;
   /* Kernels are compiled only for `statistics`: each is compiled anew, without a cache, and none is run. */
   bool statistics;
+  /* Several threads will use the target at a time. Waits then release it from the first one on, but poll instead of blocking. */
+  bool shared;
 } vyre_target_options;
 
 typedef enum vyre_device_kind {
@@ -114,6 +120,12 @@ typedef enum vyre_target_capability {
   VYRE_TARGET_STATISTICS = 1024, /* `statistics`: the driver reports facts about compiled kernels */
 } vyre_target_capability;
 
+/* The properties that vyre_target_measure measured; the others are reported by the driver. */
+typedef enum vyre_device_measured {
+  VYRE_DEVICE_MEASURED_BANDWIDTH = 1,
+  VYRE_DEVICE_MEASURED_LAUNCH = 2,
+} vyre_device_measured;
+
 /* Properties and limits of a device. Sizes are in bytes unless a comment says otherwise. */
 typedef struct vyre_device_info {
   uint32_t index;
@@ -143,6 +155,15 @@ typedef struct vyre_device_info {
   uint32_t subgroup;                     /* lanes of a subgroup, or 0 if unknown */
   uint32_t max_iterations; /* of all loops of an invocation together, after which the driver silently ends them; 0 for no limit */
   char architecture[32];   /* the architecture that kernels are compiled for, such as sm_90, or "" if unknown */
+  /* The profile for performance models. A value is 0 if it is unknown, which is never replaced by a guess. */
+  uint32_t compute_units;  /* parts that execute workgroups independently: multiprocessors, cores, threads of the CPU target */
+  uint32_t registers;      /* 32-bit registers of a compute unit */
+  uint32_t max_registers;  /* 32-bit registers of an invocation, beyond which values are spilled */
+  uint64_t l1_cache;       /* of a compute unit */
+  uint64_t l2_cache;       /* behind it: of the device, or of a core of a CPU */
+  uint64_t bandwidth;      /* bytes a second of the device's memory: its peak as the driver reports it, or as measured with fills */
+  uint64_t launch_ns;      /* least time from `submit` of one empty kernel to its return; known only if measured */
+  uint32_t measured;       /* vyre_device_measured */
 } vyre_device_info;
 
 /* Handles; 0 is invalid. */
@@ -406,7 +427,7 @@ typedef struct vyre_target_ops {
   /* is_lost: returns whether an error lost the device. recover: opens the device again; all handles become stale. */
   bool (*is_lost)(const vyre_target *target);
   vyre_status (*recover)(vyre_target *target);
-  /* Calls `emit` for each counter since `open`, by stable names: docs/targets.md. */
+  /* Calls `emit` for each counter since `open` or `reset_metrics`, by stable names: docs/targets.md. */
   void (*metrics)(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user);
   const char *summary; /* one line for help texts */
   /* Calls `emit` for each figure of a kernel compiled with the option `statistics`. The first is "compile_ns", the driver's compile
@@ -418,6 +439,8 @@ typedef struct vyre_target_ops {
   /* Optional. Stores how many workgroups of a kernel with grid barriers are resident at once, which limits its grid. If NULL, a
    * target with such kernels has no limit. */
   vyre_status (*resident)(vyre_target *target, vyre_kernel kernel, uint64_t *out_groups);
+  /* Sets the totals that `metrics` emits to 0. Current amounts (VYRE_COUNTER_LEVEL) stay. */
+  void (*reset_metrics)(vyre_target *target);
 } vyre_target_ops;
 
 /* The kind of a counter: a total only grows, a level is a current amount. */
@@ -443,6 +466,13 @@ extern const vyre_target_ops vyre_target_cpu;
 extern const vyre_target_ops vyre_target_vulkan;
 /* NVIDIA GPUs from sm_75 on, through the driver library that is found at run time. The device "sim" is a simulator. */
 extern const vyre_target_ops vyre_target_cuda;
+
+/* Stores the properties of the open device with its bandwidth and launch time: from the folder `cache`, where an earlier call left
+ * them, or measured now and written there. `cache` is as in vyre_target_options. Measuring takes less than a second on a device. */
+VYRE_MUST_USE vyre_status vyre_target_measure(const vyre_target_ops *ops, vyre_target *target, const char *cache,
+                                              vyre_device_info *out);
+/* Adds what vyre_target_measure left in the folder for the device that `info` describes. Returns false if nothing is there. */
+bool vyre_target_recall(const vyre_target_ops *ops, const char *cache, vyre_device_info *info);
 
 /* ---- a driver that ends the process -------------------------------------------------------------------------------------- */
 

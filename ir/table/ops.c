@@ -73,3 +73,15 @@ vyre_op_find(const char *text, size_t length)
   }
   return VYRE_OP_null;
 }
+
+const char *
+vyre_version(void)
+{
+  return VYRE_VERSION;
+}
+
+uint32_t
+vyre_opset_version(void)
+{
+  return VYRE_OPSET_VERSION;
+}

@@ -451,6 +451,8 @@ parse_primary(text_parser *p, bool is_statement, text_operand *out)
     vyre_opcode op = text_op_at(p, token);
     if (op != VYRE_OP_null)
       return text_parse_op(p, op, is_statement, out);
+    if (text_is_bf16(p))
+      return text_parse_bf16(p, out);
     text_literal literal;
     if (text_read_literal(token_text(p, token), token->length, &literal) == LITERAL_BAD_NUMBER)
       return report_unknown_op(p);

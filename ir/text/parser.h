@@ -174,6 +174,9 @@ bool text_parse_operand(text_parser *p, text_operand *out);
 /* Parses an op at the current token (in op.c). The op of a statement extends to its end; a nested op needs parentheses unless its
  * number of operands is fixed. */
 bool text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *out);
+/* Returns whether the current token is a conversion of bf16, and parses it (in bf16.c). */
+bool text_is_bf16(const text_parser *p);
+bool text_parse_bf16(text_parser *p, text_operand *out);
 /* Parses the right side of a statement, where an op does not need parentheses. */
 bool text_parse_value(text_parser *p, text_operand *out);
 /* Returns the operand's row and builds a const row for a literal. Returns 0 for a bad operand. */

@@ -127,8 +127,8 @@ def targets(source, build):
     counters = re.findall(r'^TARGET_COUNTER\((\w+), ', (source / "targets/common/counters.def").read_text(), re.M)
     rows = re.search(r"\n## Metrics\n(.*?)\n## ", text, re.S).group(1)
     errors = [f"docs/targets.md: no row of 'Metrics' has the counter `{name}`" for name in counters if f"\n| `{name}` | " not in rows]
-    code = "".join(path.read_text() for folder in ("targets", "vulkan") for path in (source / "unittests" / folder).glob("*.c"))
-    there = {name for name in re.findall(r"^(?:TEST(?:_WITH)?|CONFORM)\((\w+)", code, re.M)}
+    code = "".join(path.read_text() for folder in ("targets", "vulkan", "megakernel") for path in (source / "unittests" / folder).glob("*.c"))
+    there = {name for name in re.findall(r"^(?:TEST(?:_WITH)?|CONFORM|EACH_WAY)\((\w+)", code, re.M)}
     named = [name for cell in re.findall(r"\| ((?:`\w+`(?:, )?)+) \|$", text, re.M) for name in re.findall(r"`(\w+)`", cell)]
     errors += [f"docs/targets.md: there is no test {name}" for name in named if name not in there]
     return errors, f"{len(counters)} counters, {len(named)} tests", len(counters) > 10 and len(named) > 40

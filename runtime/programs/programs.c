@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/megakernel_programs.h"
 
+#include "base/clock.h"
 #include "base/options.h"
 #include "base/round.h"
 #include "live.h"
@@ -515,11 +516,21 @@ vyre_mega_programs_poll(vyre_mega_programs *programs, vyre_mega_program_ticket t
 }
 
 vyre_status
+vyre_mega_programs_wait_for(vyre_mega_programs *programs, vyre_mega_program_ticket ticket, uint64_t limit_ns, vyre_mega_slot *out,
+                            bool *out_ended)
+{
+  const uint64_t now = clock_now(), deadline = limit_ns < UINT64_MAX - now ? now + limit_ns : UINT64_MAX;
+  VYRE_TRY(live_wait_until(programs->live, ticket.ticket, deadline, out, out_ended));
+  if (*out_ended)
+    note_end(programs, ticket);
+  return VYRE_OK;
+}
+
+vyre_status
 vyre_mega_programs_wait(vyre_mega_programs *programs, vyre_mega_program_ticket ticket, vyre_mega_slot *out)
 {
-  VYRE_TRY(vyre_mega_live_wait(programs->live, ticket.ticket, out));
-  note_end(programs, ticket);
-  return VYRE_OK;
+  bool ended;
+  return vyre_mega_programs_wait_for(programs, ticket, UINT64_MAX, out, &ended);
 }
 
 void

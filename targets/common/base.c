@@ -50,6 +50,7 @@ target_base_init(target_base *base, const target_hooks *hooks, const vyre_alloca
       .allocator = allocator ? *allocator : *vyre_allocator_default(),
       .kept_key_mask = UINT64_MAX,
   };
+  pthread_mutex_init(&base->lock, NULL);
 }
 
 /* Destroys everything on the device and makes every handle stale. */
@@ -78,7 +79,9 @@ clear(vyre_target *target)
 vyre_status
 target_base_close(vyre_target *target)
 {
-  return clear(target);
+  vyre_status status = clear(target);
+  pthread_mutex_destroy(&target_base_of(target)->lock);
+  return status;
 }
 
 void
@@ -141,9 +144,18 @@ const vyre_counter_info vyre_target_counters[] = {
 };
 
 void
-target_metrics(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user)
+target_emit_counters(const target_counters *counters, void (*emit)(void *user, const char *name, uint64_t value), void *user)
 {
-  const target_counters *counters = &target_base_of_const(target)->counters;
 #define TARGET_COUNTER(name, kind, text) emit(user, #name, counters->name);
+#include "counters.def"
+}
+
+void
+target_reset_metrics(vyre_target *target)
+{
+  target_counters *counters = &target_base_of(target)->counters;
+#define TARGET_COUNTER(name, kind, text)         \
+  if (VYRE_COUNTER_##kind != VYRE_COUNTER_LEVEL) \
+    counters->name = 0;
 #include "counters.def"
 }

@@ -2,14 +2,14 @@
  * flight, counters.
  *
  * The `struct vyre_target` of a target has a target_base as its first member, and implements the device's part as target_hooks.
- * The operations of this folder go directly into the target's table: TARGET_OPERATIONS, and `.import = target_import` if the hook
- * exists.
+ * The operations of this folder go into the target's table: TARGET_OPERATIONS, and `.import = locked_import` if the hook exists.
  *
  * `open` calls target_base_init before anything else and fills `base.info`. `close` calls target_base_close before it closes the
  * device; a failed `open` may do so too.
  *
- * Threads and ownership are as in target.h: one thread at a time. target_base_close frees everything that a base owns. Hooks are
- * called inside these functions. They may call only the functions declared under "for hooks" below.
+ * Threads and ownership are as in target.h. The functions of a target's table take the base's lock (locked.c) and call the
+ * functions below, which expect that the caller has it. So hooks run in one thread at a time. target_base_close frees everything
+ * that a base owns. Hooks may call only the functions declared under "for hooks" below.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGETS_COMMON_BASE_H
@@ -18,6 +18,8 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "vyre/target.h"
+
+#include <pthread.h>
 
 /* ---- handles.c ----------------------------------------------------------------------------------------------------------- */
 
@@ -123,9 +125,12 @@ typedef struct target_base {
   const target_hooks *hooks;
   vyre_allocator allocator;
   vyre_device_info info; /* filled by the target's `open` */
-  bool lost;             /* set by the target when its device is lost */
-  bool hangs;            /* set by the target: submitted work may still run, so its objects cannot be destroyed */
+  _Atomic bool lost;     /* set by the target when its device is lost */
+  _Atomic bool hangs;    /* set by the target: submitted work may still run, so its objects cannot be destroyed */
   bool statistics_only;  /* set by the target's `open`: kernels are compiled only for `statistics` */
+  uint32_t timeout;      /* set by the target's `open`: seconds of a submission, or 0 for no limit */
+  pthread_mutex_t lock;
+  _Atomic bool is_shared; /* `shared`, or a thread has found the lock taken: waits release it between polls */
   target_handles buffers, kernels, tickets;
   target_buffer *pool; /* the newest buffer of the smallest size */
   struct target_kept *kept;
@@ -204,7 +209,12 @@ vyre_status target_flush(vyre_target *target);
 bool target_is_lost(const vyre_target *target);
 bool target_hangs(const vyre_target *target);
 vyre_status target_recover(vyre_target *target);
-void target_metrics(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user);
+/* Returns the counters, whose values `emit` gets without the lock. */
+void target_emit_counters(const target_counters *counters, void (*emit)(void *user, const char *name, uint64_t value), void *user);
+void target_reset_metrics(vyre_target *target);
+
+/* Makes an error of the kind REJECTED. */
+#define TARGET_REJECTED(...) vyre_status_mark_rejected(VYRE_ERROR(VYRE_CODE_INPUT, __VA_ARGS__))
 
 /* ---- for hooks ----------------------------------------------------------------------------------------------------------- */
 
@@ -297,14 +307,51 @@ vyre_status target_check_sequence(const vyre_target *target, const vyre_sequence
 void target_tickets_finish(vyre_target *target);
 void target_tickets_forget(vyre_target *target);
 
+/* ---- locked.c: the entries of tables of operations ----------------------------------------------------------------------- */
+
+/* Take and release the base's lock. A thread does not take it twice. */
+void target_lock(const vyre_target *target);
+void target_unlock(const vyre_target *target);
+/* Releases the lock and returns the status. */
+static inline vyre_status
+target_unlock_with(const vyre_target *target, vyre_status status)
+{
+  target_unlock(target);
+  return status;
+}
+
+void locked_describe(const vyre_target *target, vyre_device_info *out);
+vyre_status locked_supports(vyre_target *target, const vyre_kernel_desc *desc);
+vyre_status locked_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out);
+vyre_status locked_free(vyre_target *target, vyre_device_buffer buffer);
+vyre_status locked_allocate_many(vyre_target *target, const uint64_t *sizes, uint32_t count, vyre_device_buffer *out);
+vyre_status locked_free_many(vyre_target *target, const vyre_device_buffer *buffers, uint32_t count);
+vyre_status locked_import(vyre_target *target, void *data, uint64_t size, vyre_device_buffer *out);
+vyre_status locked_compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out);
+vyre_status locked_release(vyre_target *target, vyre_kernel kernel);
+vyre_status locked_keep(vyre_target *target, uint64_t domain, const vyre_static *parts, uint32_t count, vyre_device_buffer *out,
+                        bool *out_found);
+vyre_status locked_drop(vyre_target *target, const vyre_device_buffer *parts, uint32_t count);
+vyre_status locked_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
+vyre_status locked_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *out);
+vyre_status locked_poll(vyre_target *target, vyre_ticket ticket, bool *out_done);
+vyre_status locked_wait(vyre_target *target, vyre_ticket ticket, vyre_timing *timing);
+vyre_status locked_flush(vyre_target *target);
+vyre_status locked_recover(vyre_target *target);
+void locked_metrics(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user);
+void locked_reset_metrics(vyre_target *target);
+vyre_status locked_statistics(vyre_target *target, vyre_kernel kernel, void (*emit)(void *user, const vyre_kernel_figure *figure),
+                              void *user);
+
 /* The entries that all tables of operations have. */
 /* clang-format off */
 #define TARGET_OPERATIONS \
-  .describe = target_describe, .supports = target_supports, \
-  .allocate = target_allocate, .free = target_free, .allocate_many = target_allocate_many, .free_many = target_free_many, \
-  .compile = target_compile, .release = target_release, .keep = target_keep, .drop = target_drop, \
-  .submit = target_submit, .begin = target_begin, .poll = target_poll, .wait = target_wait, .flush = target_flush, \
-  .is_lost = target_is_lost, .recover = target_recover, .metrics = target_metrics, .statistics = target_statistics
+  .describe = locked_describe, .supports = locked_supports, \
+  .allocate = locked_allocate, .free = locked_free, .allocate_many = locked_allocate_many, .free_many = locked_free_many, \
+  .compile = locked_compile, .release = locked_release, .keep = locked_keep, .drop = locked_drop, \
+  .submit = locked_submit, .begin = locked_begin, .poll = locked_poll, .wait = locked_wait, .flush = locked_flush, \
+  .is_lost = target_is_lost, .recover = locked_recover, .metrics = locked_metrics, .reset_metrics = locked_reset_metrics, \
+  .statistics = locked_statistics
 /* clang-format on */
 
 #endif

@@ -37,10 +37,9 @@ check_size(const target_base *base, uint64_t size)
   if (size == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a buffer of 0 bytes\nFix: give it a size of at least 1 byte", base->hooks->name);
   if (size > base->info.max_buffer)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: a buffer of %" PRIu64 " bytes, but the device '%s' allocates at most %" PRIu64 " at once\n"
-                      "Fix: use smaller buffers, or another device",
-                      base->hooks->name, size, base->info.name, base->info.max_buffer);
+    return TARGET_REJECTED("%s: a buffer of %" PRIu64 " bytes, but the device '%s' allocates at most %" PRIu64 " at once\n"
+                           "Fix: use smaller buffers, or another device",
+                           base->hooks->name, size, base->info.name, base->info.max_buffer);
   return VYRE_OK;
 }
 
@@ -138,10 +137,9 @@ target_import(vyre_target *target, void *data, uint64_t size, vyre_device_buffer
   *out = (vyre_device_buffer){0};
   VYRE_TRY(target_ready(target));
   if (!base->hooks->import)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: the device '%s' cannot use memory of the caller as a buffer\n"
-                      "Fix: allocate a buffer and upload the data",
-                      base->hooks->name, base->info.name);
+    return TARGET_REJECTED("%s: the device '%s' cannot use memory of the caller as a buffer\n"
+                           "Fix: allocate a buffer and upload the data",
+                           base->hooks->name, base->info.name);
   VYRE_TRY(check_size(base, size));
   if (!data)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a buffer over memory at NULL\nFix: pass the address of its first byte",

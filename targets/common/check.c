@@ -83,10 +83,10 @@ check_binding(const vyre_target *target, const target_kernel *kernel, uint32_t s
   uint64_t limit = is_uniform ? info->max_uniform : info->max_storage;
   uint32_t align = is_uniform ? info->uniform_align : info->storage_align;
   if (size > limit)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: set %u binding %u has %" PRIu64 " bytes, but the device '%s' binds at most %" PRIu64 " as a %s buffer\n"
-                      "Fix: use a smaller range, or another device",
-                      base->hooks->name, slot->set, slot->binding, size, info->name, limit, is_uniform ? "uniform" : "storage");
+    return TARGET_REJECTED(
+        "%s: set %u binding %u has %" PRIu64 " bytes, but the device '%s' binds at most %" PRIu64 " as a %s buffer\n"
+        "Fix: use a smaller range, or another device",
+        base->hooks->name, slot->set, slot->binding, size, info->name, limit, is_uniform ? "uniform" : "storage");
   if (align && range->offset % align)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: set %u binding %u starts at byte %" PRIu64 " of its buffer, but the device '%s' needs a multiple of %u\n"
@@ -126,8 +126,8 @@ check_part(const target_base *base, const target_kernel *kernel, const vyre_step
   if (step->first == 0 && step->count == 0)
     return VYRE_OK;
   if (!(base->info.capabilities & VYRE_TARGET_PARTS))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s': the device '%s' cannot run a part of the workgroups\nFix: run all of them",
-                      base->hooks->name, kernel->label, base->info.name);
+    return TARGET_REJECTED("%s: kernel '%s': the device '%s' cannot run a part of the workgroups\nFix: run all of them",
+                           base->hooks->name, kernel->label, base->info.name);
   uint64_t groups = (uint64_t)step->groups[0] * step->groups[1];
   groups = step->groups[2] && groups > UINT64_MAX / step->groups[2] ? UINT64_MAX : groups * step->groups[2];
   if (step->count && step->first <= groups && step->count <= groups - step->first && step->indirect.buffer.id == 0)
@@ -149,19 +149,18 @@ check_step(const vyre_target *target, const vyre_step *step)
   VYRE_TRY(check_bindings(target, kernel, step));
   for (uint32_t i = 0; i < 3; i++) {
     if (step->groups[i] > base->info.max_groups[i])
-      return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: kernel '%s' has %u workgroups in %c, but the device '%s' allows at most %u\n"
-                        "Fix: use fewer workgroups",
-                        base->hooks->name, kernel->label, step->groups[i], "xyz"[i], base -> info.name, base->info.max_groups[i]);
+      return TARGET_REJECTED("%s: kernel '%s' has %u workgroups in %c, but the device '%s' allows at most %u\n"
+                             "Fix: use fewer workgroups",
+                             base->hooks->name, kernel->label, step->groups[i], "xyz"[i], base -> info.name,
+                             base->info.max_groups[i]);
   }
   VYRE_TRY(check_part(base, kernel, step));
   if (step->indirect.buffer.id == 0)
     return VYRE_OK;
   if (!(base->info.capabilities & VYRE_TARGET_INDIRECT))
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: kernel '%s' has indirect groups, which the device '%s' does not support\n"
-                      "Fix: read the buffer on the host, and pass the number of groups",
-                      base->hooks->name, kernel->label, base->info.name);
+    return TARGET_REJECTED("%s: kernel '%s' has indirect groups, which the device '%s' does not support\n"
+                           "Fix: read the buffer on the host, and pass the number of groups",
+                           base->hooks->name, kernel->label, base->info.name);
   return check_words(target, &step->indirect, 3, "the buffer of indirect groups", 0);
 }
 

@@ -14,8 +14,8 @@ enum { MOST_DESCRIPTORS = 1 << 20 /* of a kernel, whatever the device's limits a
 static vyre_status
 refuse(const target_base *base, const vyre_kernel_desc *desc, const char *what, uint64_t wanted, uint64_t limit, const char *fix)
 {
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' needs %" PRIu64 " %s, but the device '%s' allows %" PRIu64 "\nFix: %s",
-                    base->hooks->name, desc->label, wanted, what, base->info.name, limit, fix);
+  return TARGET_REJECTED("%s: kernel '%s' needs %" PRIu64 " %s, but the device '%s' allows %" PRIu64 "\nFix: %s", base->hooks->name,
+                         desc->label, wanted, what, base->info.name, limit, fix);
 }
 
 static vyre_status
@@ -31,8 +31,8 @@ check_form(const target_base *base, const vyre_kernel_desc *desc)
       if (base->info.forms >> i & 1u)
         strcat(strcat(list, list[0] ? ", " : ""), names[i]);
     }
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: kernel '%s' is %s\nFix: use a form that this target accepts: %s", base->hooks->name,
-                      desc->label, is_known ? names[form] : "of an unknown form", list[0] ? list : "none");
+    return TARGET_REJECTED("%s: kernel '%s' is %s\nFix: use a form that this target accepts: %s", base->hooks->name, desc->label,
+                           is_known ? names[form] : "of an unknown form", list[0] ? list : "none");
   }
   const size_t size = form == VYRE_KERNEL_C     ? sizeof(vyre_kernel_function)
                       : form == VYRE_KERNEL_VIR ? sizeof(vyre_kernel_program)
@@ -80,8 +80,7 @@ check_slot(const target_base *base, const vyre_kernel_desc *desc, uint32_t index
                       base->hooks->name, desc->label, slot->set, slot->binding, target_slot_count(slot), (uint32_t)slot->kind,
                       MOST_DESCRIPTORS);
   if (slot->kind >= VYRE_SLOT_STORAGE_TEXELS && slot->kind <= VYRE_SLOT_SAMPLER && !(base->info.capabilities & VYRE_TARGET_IMAGES))
-    return VYRE_ERROR(
-        VYRE_CODE_INPUT,
+    return TARGET_REJECTED(
         "%s: kernel '%s': set %u binding %u is texels, an image or a sampler, which the device '%s' does not support\n"
         "Fix: use buffers, or another device",
         base->hooks->name, desc->label, slot->set, slot->binding, base->info.name);
@@ -135,7 +134,7 @@ check(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel_desc *named
   if (!named->label)
     named->label = "(no name)";
   VYRE_TRY(target_check_kernel(target, named));
-  return base->hooks->check_kernel ? base->hooks->check_kernel(target, named) : VYRE_OK;
+  return base->hooks->check_kernel ? vyre_status_mark_rejected(base->hooks->check_kernel(target, named)) : VYRE_OK;
 }
 
 vyre_status
@@ -207,7 +206,7 @@ target_compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *o
   VYRE_TRY(check(target, desc, &named));
   target_kernel *kernel;
   target_call_hook(base, VYRE_DRIVER_COMPILES, named.label);
-  vyre_status status = base->hooks->compile(target, &named, &kernel);
+  vyre_status status = vyre_status_mark_rejected(base->hooks->compile(target, &named, &kernel));
   target_call_end();
   VYRE_TRY(status);
   status = target_handles_add(base, &base->kernels, kernel, &out->id);

@@ -9,6 +9,10 @@
 #include "work.h"
 
 #include <inttypes.h>
+#include <sched.h>
+#include <time.h>
+
+enum { SPINS = 100 /* polls before a thread sleeps between them */ };
 
 typedef struct target_ticket {
   void *work;         /* of the hooks, or NULL if it is finished */
@@ -226,16 +230,42 @@ target_poll(vyre_target *target, vyre_ticket handle, bool *out_done)
   return VYRE_OK;
 }
 
+/* If the target is shared: polls until the submission is done, and releases the lock between polls. Ends at the target's
+ * timeout; the wait that follows reports it. */
+static void
+share_until_done(vyre_target *target, vyre_ticket handle)
+{
+  const target_base *base = target_base_of(target);
+  const uint64_t begun = clock_now(), limit = base->timeout ? (uint64_t)base->timeout * 1000000000u : UINT64_MAX;
+  bool is_done = false;
+  for (uint32_t polls = 0; base->is_shared && !is_done; polls++) {
+    vyre_status status = target_poll(target, handle, &is_done);
+    if (status || clock_now() - begun > limit) {
+      vyre_status_free(status); /* the wait returns the error */
+      return;
+    }
+    if (is_done)
+      return;
+    target_unlock(target);
+    if (polls < SPINS)
+      sched_yield();
+    else
+      nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    target_lock(target);
+  }
+}
+
 vyre_status
 target_wait(vyre_target *target, vyre_ticket handle, vyre_timing *timing)
 {
   target_base *base = target_base_of(target);
   if (timing)
     *timing = (vyre_timing){0};
+  const uint64_t begun = clock_now();
+  share_until_done(target, handle);
   target_ticket *ticket = target_handles_get(&base->tickets, handle.id);
   if (!ticket)
     return no_such_ticket(base, handle);
-  const uint64_t begun = clock_now();
   finish(target, ticket);
   target_handles_remove(&base->tickets, handle.id);
   base->counters.in_flight--;

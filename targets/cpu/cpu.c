@@ -21,7 +21,8 @@ create(vyre_target *target, uint64_t size, void **out_memory)
   if (size <= SIZE_MAX - HEAD)
     memory = target_resize(&target->base.allocator, NULL, 0, HEAD + (size_t)size);
   if (!memory)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cpu: out of memory for a buffer of %" PRIu64 " bytes\nFix: use smaller buffers", size);
+    return vyre_status_mark_out_of_memory(
+        VYRE_ERROR(VYRE_CODE_INPUT, "cpu: out of memory for a buffer of %" PRIu64 " bytes\nFix: use smaller buffers", size));
   target->base.counters.allocations++;
   *memory = (cpu_memory){(unsigned char *)memory + HEAD, HEAD + (size_t)size};
   *out_memory = memory;
@@ -49,10 +50,18 @@ destroy(vyre_target *target, void *memory)
 
 /* ---- the device ---------------------------------------------------------------------------------------------------------- */
 
+/* Returns a size that the system reports, or 0 if it does not. */
+static uint64_t
+size_of(int what)
+{
+  const long size = sysconf(what);
+  return size > 0 ? (uint64_t)size : 0;
+}
+
 static void
 fill_info(vyre_device_info *out, uint32_t threads)
 {
-  const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  const uint64_t memory = size_of(_SC_PHYS_PAGES) * size_of(_SC_PAGESIZE);
   *out = (vyre_device_info){
       .kind = VYRE_DEVICE_CPU,
       .usable = true,
@@ -78,7 +87,12 @@ fill_info(vyre_device_info *out, uint32_t threads)
       .storage_align = sizeof(uint32_t),       /* of 32-bit scalars; callers align ranges of wider ones */
       .uniform_align = sizeof(uint64_t),
       .subgroup = CPU_SUBGROUP,
+      .compute_units = threads,
   };
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  out->l1_cache = size_of(_SC_LEVEL1_DCACHE_SIZE);
+  out->l2_cache = size_of(_SC_LEVEL2_CACHE_SIZE);
+#endif
   snprintf(out->name, sizeof out->name, "CPU, %" PRIu32 " thread%s", threads, threads == 1 ? "" : "s");
   snprintf(out->driver, sizeof out->driver, "compiled C, and vyre's interpreter for programs of .vir");
 }
@@ -130,7 +144,8 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
     return VYRE_OUT_OF_MEMORY("for a CPU target");
   target_base_init(&target->base, &hooks, own);
   target->validate = o.validate;
-  target->timeout = o.timeout;
+  target->base.timeout = o.timeout;
+  target->base.is_shared = o.shared;
   target->base.statistics_only = o.statistics;
   vyre_status status = cpu_pool_open(own, o.threads, &target->pool);
   if (!status) {
@@ -149,6 +164,6 @@ const vyre_target_ops vyre_target_cpu = {
     .open = open_target,
     .close = close_target,
     TARGET_OPERATIONS,
-    .import = target_import,
+    .import = locked_import,
     .summary = "this machine's processors: programs of .vir by the interpreter, passes as compiled C",
 };

@@ -69,7 +69,6 @@ struct vyre_target {
   target_base base;
   cpu_pool *pool;
   bool validate;
-  uint32_t timeout; /* in seconds; 0 for no limit */
 };
 
 #endif

@@ -193,7 +193,7 @@ run_step(cpu_submission *s, const vyre_step *step)
     return VYRE_ERROR(VYRE_CODE_DEVICE,
                       "cpu: the sequence did not finish within %" PRIu32 " seconds, in kernel '%s'\n"
                       "Fix: submit less work at once, or raise the timeout",
-                      s->target->timeout, kernel->base.label);
+                      s->target->base.timeout, kernel->base.label);
   return VYRE_OK;
 }
 
@@ -342,7 +342,7 @@ cpu_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
   const size_t ends = sizeof(vyre_repeat_end) * sequence->repeat_count,
                times = sequence->step_ns ? sizeof *sequence->step_ns * sequence->step_count : 0;
   cpu_submission s = {.target = target, .sequence = sequence, .timing = timing};
-  s.deadline = target->timeout ? start + target->timeout * UINT64_C(1000000000) : 0;
+  s.deadline = target->base.timeout ? start + target->base.timeout * UINT64_C(1000000000) : 0;
   vyre_status status = allocate_results(&s, ends, times);
   status = status ? status : run_entries(&s);
   vyre_release(allocator, s.ends, ends);

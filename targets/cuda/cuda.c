@@ -153,7 +153,14 @@ statistics(vyre_target *target, const target_kernel *kernel, void (*emit)(void *
 }
 
 static vyre_status
-resident(vyre_target *target, vyre_kernel handle, uint64_t *out_groups)
+find_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out)
+{
+  target_lock(target);
+  return target_unlock_with(target, cuda_find_address(target, buffer, out));
+}
+
+static vyre_status
+count_resident(vyre_target *target, vyre_kernel handle, uint64_t *out_groups)
 {
   VYRE_TRY(target_ready(target));
   if (!target_kernel_get(target, handle))
@@ -161,6 +168,13 @@ resident(vyre_target *target, vyre_kernel handle, uint64_t *out_groups)
   const cuda_kernel *kernel = cuda_kernel_get(target, handle);
   *out_groups = kernel->text.has_grid_barriers ? kernel->most_blocks : UINT64_MAX;
   return VYRE_OK;
+}
+
+static vyre_status
+resident(vyre_target *target, vyre_kernel handle, uint64_t *out_groups)
+{
+  target_lock(target);
+  return target_unlock_with(target, count_resident(target, handle, out_groups));
 }
 
 static const target_hooks hooks = {
@@ -205,7 +219,8 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a CUDA target");
   target_base_init(&target->base, &hooks, &own);
-  target->timeout = o.timeout;
+  target->base.timeout = o.timeout;
+  target->base.is_shared = o.shared;
   target->most_iterations = CUDA_MOST_ITERATIONS;
   target_call_begin(hooks.name, "", VYRE_DRIVER_OPENS, "");
   vyre_status status = open_parts(target, &o);
@@ -249,8 +264,8 @@ const vyre_target_ops vyre_target_cuda = {
     .close = close_target,
     TARGET_OPERATIONS,
     .list = list_devices,
-    .address = cuda_find_address,
-    .import = target_import,
+    .address = find_address,
+    .import = locked_import,
     .summary = "PTX on an NVIDIA GPU",
     .hangs = target_hangs,
     .resident = resident,

@@ -27,7 +27,6 @@ typedef struct cuda_device_choice {
   cuda_device handle;
   cuda_uuid uuid;
   uint32_t sm; /* 10 * major + minor */
-  uint32_t multiprocessors;
   vyre_device_info info;
 } cuda_device_choice;
 
@@ -146,7 +145,6 @@ struct vyre_target {
   cuda_library library;
   cuda_device_choice choice;
   cuda_context context;
-  uint32_t timeout;         /* seconds, or 0 for no limit */
   bool validates;           /* the simulator's messages are errors */
   uint32_t most_iterations; /* CUDA_MOST_ITERATIONS; tests set a smaller number */
   bool no_graphs;           /* set by tests: never use graphs */

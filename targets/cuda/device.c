@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { MOST_REGISTERS = 255 /* of an invocation, on every architecture from sm_75 on */ };
+
 /* ---- properties ---------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
@@ -62,6 +64,22 @@ fill_limits(const cuda_library *library, cuda_device device, vyre_device_info *i
   return VYRE_OK;
 }
 
+/* Fills in the profile. The memory transfers data twice a clock. */
+static vyre_status
+fill_profile(const cuda_library *library, cuda_device device, vyre_device_info *info)
+{
+  uint32_t clock, bits, l2; /* kHz, bits, bytes */
+  VYRE_TRY(read_attribute(library, device, CUDA_MULTIPROCESSORS, &info->compute_units));
+  VYRE_TRY(read_attribute(library, device, CUDA_REGISTERS_PER_MULTIPROCESSOR, &info->registers));
+  VYRE_TRY(read_attribute(library, device, CUDA_L2_CACHE, &l2));
+  VYRE_TRY(read_attribute(library, device, CUDA_MEMORY_CLOCK, &clock));
+  VYRE_TRY(read_attribute(library, device, CUDA_MEMORY_BUS, &bits));
+  info->l2_cache = l2;
+  info->bandwidth = 2 * (uint64_t)clock * 1000 * (bits / 8);
+  info->max_registers = MOST_REGISTERS;
+  return VYRE_OK;
+}
+
 static vyre_status
 fill_capabilities(const cuda_library *library, cuda_device_choice *choice)
 {
@@ -74,7 +92,6 @@ fill_capabilities(const cuda_library *library, cuda_device_choice *choice)
   VYRE_TRY(read_attribute(library, choice->handle, CUDA_HOST_REGISTER_SUPPORTED, &registers));
   VYRE_TRY(read_attribute(library, choice->handle, CUDA_CAN_MAP_HOST_MEMORY, &maps));
   VYRE_TRY(read_attribute(library, choice->handle, CUDA_INTEGRATED, &integrated));
-  VYRE_TRY(read_attribute(library, choice->handle, CUDA_MULTIPROCESSORS, &choice->multiprocessors));
   choice->sm = 10 * major + minor;
   info->kind = integrated ? VYRE_DEVICE_INTEGRATED : VYRE_DEVICE_DISCRETE;
   info->usable =
@@ -99,6 +116,7 @@ describe(const cuda_library *library, uint32_t index, cuda_device_choice *choice
   VYRE_TRY(CUDA_QUERY(library, cuDeviceGetUuid_v2, (&choice->uuid, choice->handle), "reading the UUID of device %u", index));
   fill_features(&choice->info);
   VYRE_TRY(fill_limits(library, choice->handle, &choice->info));
+  VYRE_TRY(fill_profile(library, choice->handle, &choice->info));
   return fill_capabilities(library, choice);
 }
 

@@ -35,7 +35,7 @@ check_function(vyre_target *target, const vyre_kernel_desc *desc, cuda_kernel *k
     return VYRE_OK;
   VYRE_TRY(CUDA_CALL(target, cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, kernel->function, (int)lanes, 0),
                      "computing the occupancy of kernel '%s'", desc->label));
-  kernel->most_blocks = (uint64_t)(blocks < 0 ? 0 : blocks) * target->choice.multiprocessors;
+  kernel->most_blocks = (uint64_t)(blocks < 0 ? 0 : blocks) * target->choice.info.compute_units;
   return VYRE_OK;
 }
 

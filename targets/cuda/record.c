@@ -69,15 +69,13 @@ cuda_check_step(const vyre_target *target, const vyre_step *step)
   find_grid(step, grid);
   const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
   if (kernel->text.has_grid_barriers && blocks > kernel->most_blocks)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cuda: kernel '%s' has barriers for the whole grid of %" PRIu64
-                      " workgroups, but the device '%s' runs at most %" PRIu64 " at once\n"
-                      "Fix: use fewer workgroups, or smaller ones",
-                      kernel->base.label, blocks, info->name, kernel->most_blocks);
+    return TARGET_REJECTED("cuda: kernel '%s' has barriers for the whole grid of %" PRIu64
+                           " workgroups, but the device '%s' runs at most %" PRIu64 " at once\n"
+                           "Fix: use fewer workgroups, or smaller ones",
+                           kernel->base.label, blocks, info->name, kernel->most_blocks);
   if (step->count && step->count / PART_WIDTH >= info->max_groups[1])
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cuda: kernel '%s' has a part of %" PRIu64 " workgroups, too many for a launch\nFix: run smaller parts",
-                      kernel->base.label, step->count);
+    return TARGET_REJECTED("cuda: kernel '%s' has a part of %" PRIu64 " workgroups, too many for a launch\nFix: run smaller parts",
+                           kernel->base.label, step->count);
   return VYRE_OK;
 }
 

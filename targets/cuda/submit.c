@@ -89,7 +89,7 @@ submit_next(vyre_target *target, cuda_submission *submission)
 static cuda_result
 poll_end(const vyre_target *target, const cuda_submission *submission)
 {
-  const uint64_t begun = clock_now(), limit = (uint64_t)target->timeout * 1000000000u;
+  const uint64_t begun = clock_now(), limit = (uint64_t)target->base.timeout * 1000000000u;
   const struct timespec pause = {.tv_nsec = 20000};
   cuda_result result = target->library.call.cuEventQuery(submission->end);
   while (result == CUDA_NOT_READY) {
@@ -107,7 +107,7 @@ static vyre_status
 wait_for(vyre_target *target, cuda_submission *submission)
 {
   const uint64_t begun = clock_now();
-  cuda_result result = target->timeout ? poll_end(target, submission) : CUDA_OK;
+  cuda_result result = target->base.timeout ? poll_end(target, submission) : CUDA_OK;
   const char *api = "cuEventQuery";
   target->base.hangs = target->base.hangs || result == CUDA_TIMEOUT;
   if (result == CUDA_OK) {

@@ -31,7 +31,8 @@ create(vyre_target *target, uint64_t size, void **out_memory)
   const size_t bytes = sizeof(null_memory) + (size_t)size; /* cannot overflow, because `size` is at most max_buffer */
   null_memory *memory = target_resize(&target->base.allocator, NULL, 0, bytes);
   if (!memory)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "null: out of memory for a buffer of %" PRIu64 " bytes\nFix: use smaller buffers", size);
+    return vyre_status_mark_out_of_memory(
+        VYRE_ERROR(VYRE_CODE_INPUT, "null: out of memory for a buffer of %" PRIu64 " bytes\nFix: use smaller buffers", size));
   target->base.counters.allocations++;
   memory->size = bytes;
   *out_memory = memory;

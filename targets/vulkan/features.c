@@ -17,6 +17,10 @@ static const char *const extension_names[VULKAN_EXTENSION__COUNT] = {
     [VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME,
     [VULKAN_EXTENSION_MEMORY_BUDGET] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME,
     [VULKAN_EXTENSION_EXECUTABLES] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
+    [VULKAN_EXTENSION_AMD_CORES] = VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME,
+    [VULKAN_EXTENSION_AMD_ACTIVE_CORES] = VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME,
+    [VULKAN_EXTENSION_ARM_CORES] = VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME,
+    [VULKAN_EXTENSION_NV_MULTIPROCESSORS] = VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME,
 };
 
 vyre_status
@@ -43,7 +47,7 @@ uint32_t
 vulkan_extension_names(const vulkan_device_choice *choice, const char *out[VULKAN_EXTENSION__COUNT])
 {
   uint32_t count = 0;
-  for (uint32_t k = 0; k < VULKAN_EXTENSION__COUNT; k++)
+  for (uint32_t k = 0; k < VULKAN_EXTENSION__ENABLED; k++)
     if (choice->extensions & 1u << k)
       out[count++] = extension_names[k];
   return count;
@@ -175,6 +179,36 @@ describe_floats(const vulkan_instance *instance, const vulkan_device_choice *cho
                              has.roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
 }
 
+static void
+query_properties(const vulkan_instance *instance, const vulkan_device_choice *choice, vulkan_extension extension, void *out)
+{
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = out};
+  if (choice->extensions & 1u << extension)
+    instance->call.vkGetPhysicalDeviceProperties2(choice->handle, &properties);
+}
+
+/* Stores the compute units and registers that an extension of the vendor reports. Vulkan has no query for caches and bandwidth. */
+static void
+describe_units(const vulkan_instance *instance, const vulkan_device_choice *choice, vyre_device_info *out)
+{
+  VkPhysicalDeviceShaderCorePropertiesAMD amd = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+  VkPhysicalDeviceShaderCoreProperties2AMD active = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD};
+  VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm = {.sType =
+                                                             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+  query_properties(instance, choice, VULKAN_EXTENSION_AMD_CORES, &amd);
+  query_properties(instance, choice, VULKAN_EXTENSION_AMD_ACTIVE_CORES, &active);
+  query_properties(instance, choice, VULKAN_EXTENSION_ARM_CORES, &arm);
+  query_properties(instance, choice, VULKAN_EXTENSION_NV_MULTIPROCESSORS, &nv);
+  const uint32_t all = amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+  out->compute_units = active.activeComputeUnitCount ? active.activeComputeUnitCount
+                       : all                         ? all
+                       : arm.shaderCoreCount         ? arm.shaderCoreCount
+                                                     : nv.shaderSMCount;
+  out->registers = amd.vgprsPerSimd * amd.simdPerComputeUnit * amd.wavefrontSize; /* a register has a word for each lane */
+  out->max_registers = amd.maxVgprAllocation;
+}
+
 /* Returns the subgroup operations of kernels, or 0 if only other stages have subgroups. */
 static uint32_t
 subgroup_operations(const vulkan_instance *instance, const vulkan_device_choice *choice)
@@ -191,6 +225,7 @@ vulkan_features_describe(const vulkan_instance *instance, const vulkan_features 
   vyre_device_info *out = &choice->info;
   out->subgroup_operations = subgroup_operations(instance, choice);
   describe_floats(instance, choice, out);
+  describe_units(instance, choice, out);
 #define HAS(part, feature, bit) (has->part.feature ? (uint32_t)(bit) : 0u)
   out->features =
       HAS(v12, shaderInt8, VYRE_DEVICE_INT8) | HAS(core, features.shaderInt16, VYRE_DEVICE_INT16) |

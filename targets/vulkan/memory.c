@@ -235,10 +235,9 @@ vulkan_address(vyre_target *target, vyre_device_buffer handle, uint64_t *out)
   if (!target_buffer_get(target, handle))
     return target_no_such_buffer(target, handle.id);
   if (!target->features.v12.bufferDeviceAddress)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "vulkan: the device '%s' does not support addresses of buffers (bufferDeviceAddress)\n"
-                      "Fix: choose another device",
-                      target->base.info.name);
+    return TARGET_REJECTED("vulkan: the device '%s' does not support addresses of buffers (bufferDeviceAddress)\n"
+                           "Fix: choose another device",
+                           target->base.info.name);
   VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                     .buffer = vulkan_buffer_get(target, handle)->handle};
   *out = target->call.vkGetBufferDeviceAddress(target->device, &info);

@@ -38,7 +38,7 @@ missing_feature(const vyre_target *target, const vyre_kernel_desc *desc, const c
                     desc->label, what, target->base.info.name, feature);
 }
 
-/* The set of device properties in which a capability needs a bit. OF_NOTHING: no device has it. */
+/* The set of device properties in which a capability needs a bit. OF_NOTHING: the target enables it on no device. */
 typedef enum need_of { OF_FEATURES, OF_ATOMICS, OF_SUBGROUP, OF_EXTENSIONS, OF_NOTHING } need_of;
 
 static const struct {
@@ -82,6 +82,11 @@ static const struct {
     NEED(GroupNonUniformRotateKHR, 0, OF_NOTHING, "VK_KHR_shader_subgroup_rotate"),
     NEED(Int64ImageEXT, 0, OF_NOTHING, "VK_EXT_shader_image_atomic_int64"),
 #undef NEED
+    /* newer than the header */
+    {5116, 0, OF_NOTHING, "BFloat16TypeKHR", "VK_KHR_shader_bfloat16"},
+    {5117, 0, OF_NOTHING, "BFloat16DotProductKHR", "VK_KHR_shader_bfloat16"},
+    {5118, 0, OF_NOTHING, "BFloat16CooperativeMatrixKHR", "VK_KHR_shader_bfloat16"},
+    {6022, 0, OF_NOTHING, "CooperativeMatrixKHR", "VK_KHR_cooperative_matrix"},
 };
 
 /* Capabilities that need exactly one feature. */

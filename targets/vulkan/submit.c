@@ -370,7 +370,7 @@ record_and_submit(vyre_target *target, vulkan_submission *submission)
 static vyre_status
 wait_for(vyre_target *target, vulkan_submission *submission)
 {
-  const uint64_t limit = target->timeout ? (uint64_t)target->timeout * 1000000000u : UINT64_MAX, start = clock_now();
+  const uint64_t limit = target->base.timeout ? (uint64_t)target->base.timeout * 1000000000u : UINT64_MAX, start = clock_now();
   vulkan_queue *queue = &target->queues[submission->last_queue];
   const VkSemaphoreWaitInfo info = {
       .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,

@@ -40,6 +40,13 @@ reopen(vyre_target *target)
   return vulkan_collect_messages(target->instance.messages, status);
 }
 
+static vyre_status
+find_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out)
+{
+  target_lock(target);
+  return target_unlock_with(target, vulkan_address(target, buffer, out));
+}
+
 static const target_hooks hooks = {
     .name = "vulkan",
     .create = vulkan_create,
@@ -82,7 +89,8 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a Vulkan target");
   target_base_init(&target->base, &hooks, &own);
-  target->timeout = o.timeout;
+  target->base.timeout = o.timeout;
+  target->base.is_shared = o.shared;
   target->most_iterations = VULKAN_MOST_ITERATIONS;
   vulkan_lock();
   target_call_begin(hooks.name, "", VYRE_DRIVER_OPENS, "");
@@ -126,8 +134,8 @@ const vyre_target_ops vyre_target_vulkan = {
     .close = close_target,
     TARGET_OPERATIONS,
     .list = list_devices,
-    .address = vulkan_address,
-    .import = target_import,
+    .address = find_address,
+    .import = locked_import,
     .summary = "SPIR-V on a Vulkan device",
     .hangs = target_hangs,
 };

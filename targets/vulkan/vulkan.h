@@ -49,6 +49,11 @@ typedef enum vulkan_extension {
   VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS,
   VULKAN_EXTENSION_MEMORY_BUDGET,
   VULKAN_EXTENSION_EXECUTABLES, /* only for a target that is opened for statistics */
+  VULKAN_EXTENSION__ENABLED,    /* the extensions from here on only describe the device, and are not enabled */
+  VULKAN_EXTENSION_AMD_CORES = VULKAN_EXTENSION__ENABLED,
+  VULKAN_EXTENSION_AMD_ACTIVE_CORES,
+  VULKAN_EXTENSION_ARM_CORES,
+  VULKAN_EXTENSION_NV_MULTIPROCESSORS,
   VULKAN_EXTENSION__COUNT
 } vulkan_extension;
 
@@ -197,7 +202,6 @@ struct vyre_target {
   vulkan_device_choice choice;
   VkPhysicalDeviceMemoryProperties memory;
   vulkan_features features; /* the enabled ones */
-  uint32_t timeout;         /* seconds, or 0 for no limit */
   bool is_shared;           /* whether buffers are in memory with VULKAN_SHARED */
   bool has_host_time;       /* whether device timestamps can be converted to the host's clock */
   target_files cache;       /* files of compiled kernels */

@@ -93,22 +93,18 @@ check_grid(const run_program *program, const run_inputs *inputs)
 }
 
 vyre_status
-run_check_plain(const run_program *program)
+run_check_plain(const run_program *program, const char *fix)
 {
   if (program->pointer_count)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "%s: uses addresses of buffers, which the interpreter does not support\n"
-                      "Fix: choose a device with -target",
-                      program->path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: uses addresses of buffers, which the interpreter does not support\nFix: %s",
+                      program->path, fix);
   for (uint32_t i = 0; i < program->buffer_count; i++) {
     const run_buffer *buffer = &program->buffers[i];
     char name[128];
     run_buffer_describe(buffer, name, sizeof name);
     if (buffer->kind > VYRE_SLOT_UNIFORM)
-      return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: %s is an image or a sampler, which the interpreter does not support\nFix: choose a device "
-                        "with -target",
-                        program->path, name);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s is an image or a sampler, which the interpreter does not support\nFix: %s",
+                        program->path, name, fix);
   }
   return VYRE_OK;
 }
@@ -118,7 +114,7 @@ run_interpret(const run_setup *setup, const run_program *program, const run_inpu
               vyre_interp_stats *stats)
 {
   VYRE_TRY(check_grid(program, inputs));
-  VYRE_TRY(run_check_plain(program));
+  VYRE_TRY(run_check_plain(program, "choose a device with -target"));
   const vyre_interp_options interp = {.struct_size = sizeof interp,
                                       .steps = setup->steps,
                                       .subgroup = setup->subgroup,

@@ -217,8 +217,9 @@ typedef struct run_results {
 /* Copies the initial contents. */
 VYRE_MUST_USE vyre_status run_results_copy(const run_inputs *inputs, run_results *out);
 void run_results_free(run_results *results);
-/* Returns an error of code INPUT if the program has images, samplers or addresses, which the interpreter does not support. */
-VYRE_MUST_USE vyre_status run_check_plain(const run_program *program);
+/* Returns an error of code INPUT with a `fix` if the program has images, samplers or addresses, which the interpreter does not
+ * support. */
+VYRE_MUST_USE vyre_status run_check_plain(const run_program *program, const char *fix);
 /* Runs the program on the interpreter, with `results` as the memory of buffers.  stats may be NULL. */
 VYRE_MUST_USE vyre_status run_interpret(const run_setup *setup, const run_program *program, const run_inputs *inputs,
                                         run_results *results, vyre_interp_stats *stats);

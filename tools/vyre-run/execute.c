@@ -88,10 +88,6 @@ run_dispatch_make(const run_options *options, const vyre_target_ops *ops, vyre_t
                   const run_inputs *inputs, run_results *results, run_dispatch *run)
 {
   *run = (run_dispatch){.ops = ops, .target = target};
-  if (options->setup.binds.count)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-bind: on a device each buffer has memory of its own\nFix: run the program on the interpreter, "
-                      "-target=interpreter");
   VYRE_TRY(allocate_lists(program, run));
   for (uint32_t i = 0; i < program->buffer_count; i++) {
     const bool has_data = program->buffers[i].kind != VYRE_SLOT_SAMPLER;

@@ -77,6 +77,8 @@ run(run_options *options, bool *out_equal)
   if (options->list_devices)
     return run_list_devices(options);
   work w = {0};
+  if (options->certify)
+    return run_certify(options, out_equal);
   VYRE_TRY(vyre_cost_model_read(options->cost_model, &options->costs));
   if (options->stats)
     VYRE_TRY(vyre_report_create(NULL, &options->report));

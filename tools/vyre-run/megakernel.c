@@ -32,23 +32,27 @@ is_of_row(const run_program *program, const run_buffer *buffer, uint32_t row)
 }
 
 /* Lists the inputs in the order of the dispatch's buffers. */
-static void
+static vyre_status
 list_inputs(const run_program *program, const run_inputs *inputs, ranges *out)
 {
   const vyre_view *view = vyre_module_view(program->module);
   for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
     if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(view->imm_hi[row]) > VYRE_SPACE_PUSH)
       continue;
-    for (uint32_t i = 0; i < program->buffer_count && out->count < MOST_BUFFERS; i++) {
+    for (uint32_t i = 0; i < program->buffer_count; i++) {
       const run_buffer *buffer = &program->buffers[i];
       bool is_new = is_of_row(program, buffer, row);
       const uint32_t input = is_new ? run_inputs_find(inputs, buffer) : 0;
       for (uint32_t k = 0; k < out->count; k++)
         is_new = is_new && out->inputs[k] != input;
+      if (is_new && out->count == MOST_BUFFERS)
+        return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the program has more than %d buffers\nFix: run it without -megakernel",
+                          program->path, MOST_BUFFERS);
       if (is_new)
         out->inputs[out->count++] = input;
     }
   }
+  return VYRE_OK;
 }
 
 static vyre_status
@@ -64,15 +68,33 @@ move(vyre_mega_programs *programs, const run_inputs *inputs, run_results *result
   return VYRE_OK;
 }
 
+/* Waits for an item. Removes its program at the time limit, which ends the item. */
 static vyre_status
-run_item(vyre_mega_programs *programs, const run_program *program, const vyre_mega_program_item *item)
+wait_for_item(const run_options *options, vyre_mega_programs *programs, const run_program *program, uint32_t number,
+              vyre_mega_program_ticket ticket, vyre_mega_slot *out)
+{
+  const uint64_t seconds = options->on.timeout.value;
+  bool ended;
+  VYRE_TRY(vyre_mega_programs_wait_for(programs, ticket, seconds ? seconds * 1000000000u : UINT64_MAX, out, &ended));
+  if (ended)
+    return VYRE_OK;
+  VYRE_TRY(vyre_mega_programs_remove(programs, number));
+  VYRE_TRY(vyre_mega_programs_wait(programs, ticket, out));
+  return VYRE_ERROR(VYRE_CODE_DEVICE,
+                    "%s: the item has not ended after %" PRIu64 " seconds, the limit of -timeout\n"
+                    "Fix: run fewer groups, look for an endless loop with the interpreter, or give it more time",
+                    program->path, seconds);
+}
+
+static vyre_status
+run_item(const run_options *options, vyre_mega_programs *programs, const run_program *program, const vyre_mega_program_item *item)
 {
   vyre_mega_program_ticket ticket;
   vyre_mega_slot slot;
   bool published = false;
   while (!published)
     VYRE_TRY(vyre_mega_programs_publish(programs, item, &ticket, &published));
-  VYRE_TRY(vyre_mega_programs_wait(programs, ticket, &slot));
+  VYRE_TRY(wait_for_item(options, programs, program, item->program, ticket, &slot));
   if (slot.state == VYRE_MEGA_DONE)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the item ended %s: %s\nFix: run the program on the interpreter, which names the place",
@@ -139,7 +161,7 @@ print_crossover(const run_options *options, run_target ops, vyre_mega_programs *
   vyre_target *target;
   for (uint64_t i = 0; i < options->bench.value; i++) {
     const uint64_t start = clock_now();
-    VYRE_TRY(run_item(programs, program, item));
+    VYRE_TRY(run_item(options, programs, program, item));
     times[i] = milliseconds_since(start);
   }
   qsort(times, options->bench.value, sizeof *times, by_size);
@@ -174,18 +196,18 @@ run_on(const run_options *options, run_target ops, vyre_mega_programs *programs,
                                    .open_descriptors = RUN_OPEN_DESCRIPTORS};
   uint32_t number;
   VYRE_TRY(run_subgroup_size(options, program, &how.subgroup));
-  VYRE_TRY(run_check_plain(program));
+  VYRE_TRY(run_check_plain(program, "run it without -megakernel"));
   const uint64_t start = clock_now();
   VYRE_TRY(vyre_mega_programs_register(programs, program->module, program->row, &how, &number));
   const uint64_t registered = clock_now();
-  list_inputs(program, inputs, &all);
+  VYRE_TRY(list_inputs(program, inputs, &all));
   VYRE_TRY(move(programs, inputs, results, &all, true));
   const vyre_mega_program_item item = {.program = number,
                                        .buffers = all.of,
                                        .buffer_count = all.count,
                                        .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
                                        .steps = options->setup.steps < UINT32_MAX ? (uint32_t)options->setup.steps : 0};
-  VYRE_TRY(run_item(programs, program, &item));
+  VYRE_TRY(run_item(options, programs, program, &item));
   VYRE_TRY(move(programs, inputs, results, &all, false));
   const double first = milliseconds_since(start);
   vyre_mega_programs_counts counts;

@@ -229,7 +229,21 @@ static const option_row rows[] = {
 
     {.name = "Targets", OPTION_SECTION},
     {.name = "list-devices", OPTION_FLAG, AT(list_devices), NULL, "list the devices of the target, or of all targets"},
+    {.name = "measure",
+     OPTION_FLAG,
+     AT(measure),
+     NULL,
+     "with -list-devices: list the device that would run programs, and measure its bandwidth and launch time. Later lists read "
+     "both "
+     "from the cache"},
     OPTION_DEVICE_ROWS(AT_DEVICE),
+    {.name = "certify",
+     OPTION_TEXT,
+     AT(certify),
+     "FILE",
+     "run a suite of programs on the target and on the interpreter, and write the results, device and driver to FILE as JSON. If "
+     "FILE "
+     "exists, compare with it. The exit code is 1 if a result is wrong or differs"},
     {.name = "megakernel",
      OPTION_FLAG,
      AT(megakernel),
@@ -297,10 +311,27 @@ run_options_help(const run_options *o)
 }
 
 static vyre_status
+check_certify(const run_options *options)
+{
+  if (!options->target)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-certify applies to a target, not to the interpreter\nFix: choose one with -target");
+  if (options->input || options->megakernel || options->compare)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-certify runs its own programs, compiled\nFix: leave out %s",
+                      options->input        ? options->input
+                      : options->megakernel ? "-megakernel"
+                                            : "-compare");
+  return VYRE_OK;
+}
+
+static vyre_status
 check_options(const run_options *options)
 {
+  if (options->measure && !options->list_devices)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-measure needs -list-devices\nFix: add -list-devices");
   if (options->help || options->version || options->list_devices)
     return VYRE_OK;
+  if (options->certify)
+    return check_certify(options);
   if (!options->input)
     return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a .vir, .spv or .comp file; -help shows more");
   if (options->inputs.count > 1)
@@ -322,6 +353,10 @@ check_options(const run_options *options)
   if (!on_interpreter && interpreter_only)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s applies to the interpreter, but no program runs there\nFix: add -target=interpreter",
                       interpreter_only);
+  if (on_target && options->setup.binds.count)
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-bind: on a device each buffer has memory of its own\nFix: run the program on the interpreter, "
+                      "-target=interpreter");
   if (!on_target && (options->on.validate || options->on.device || options->on.library))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s applies to a target, but no program runs on one\nFix: choose one with -target",
                       options->on.validate ? "validate"
@@ -360,7 +395,7 @@ run_options_parse(int argc, char **argv, run_options *out)
   out->setup.seed = out->seed.value;
   out->setup.elements = out->elements.value;
   out->setup.report_undefined = out->undefined && strcmp(out->undefined, "report") == 0;
-  if (out->has_compare_target && !out->compare)
+  if (out->has_compare_target && !out->compare && !out->certify)
     out->compare = out->input; /* the same program on two targets */
   if (!out->has_compare_target)
     out->compare_target = out->target;

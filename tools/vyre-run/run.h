@@ -25,6 +25,7 @@ enum { RUN_MOST_ROUNDS = 101 };
 typedef struct run_options {
   const char *input;   /* the first of `inputs` */
   const char *compare; /* or NULL */
+  const char *certify; /* the file of the certificate, or NULL */
   const char *profile; /* the source whose lines are printed, or NULL */
   run_target target, compare_target;
   const char *entry;
@@ -34,7 +35,7 @@ typedef struct run_options {
   option_number steps, subgroup, seed, elements; /* options that become fields of `setup` */
   option_number bench;                           /* rounds, or 0 */
   const char *undefined, *stats, *cost_model, *help;
-  bool isolate, time, device_stats, list_devices, version, megakernel;
+  bool isolate, time, device_stats, list_devices, measure, version, megakernel;
   bool has_compare_target;
   option_device on;
   const char *stats_file;         /* NULL for standard error */
@@ -107,6 +108,12 @@ VYRE_MUST_USE vyre_status run_execute(const run_options *options, run_target tar
 /* Registers the program with a live megakernel of the target, which interprets it as one item. */
 VYRE_MUST_USE vyre_status run_megakernel(const run_options *options, run_target ops, vyre_target *target,
                                          const run_program *program, const run_inputs *inputs, run_results *results);
+
+/* ---- certify/certify.c --------------------------------------------------------------------------------------------------- */
+
+/* Runs the suite on the target. Writes the certificate, or compares it with the file. *out_equal is false if a program is wrong or
+ * a line differs. */
+VYRE_MUST_USE vyre_status run_certify(const run_options *options, bool *out_equal);
 
 /* ---- segments.c ---------------------------------------------------------------------------------------------------------- */
 

@@ -113,10 +113,44 @@ static const bit_word controls[] = {{VYRE_FLOAT_DENORM_PRESERVE, "keep-denormals
                                     {VYRE_FLOAT_ROUND_EVEN, "round-to-even"},
                                     {VYRE_FLOAT_ROUND_TO_ZERO, "round-to-zero"}};
 
+/* Prints "NAME: N UNIT", or "NAME: unknown". */
 static void
-print_device(void *user, const vyre_device_info *info)
+print_known(const char *name, double value, const char *unit, bool is_measured, const char *end)
 {
-  const vyre_target_ops *target = user;
+  if (value > 0)
+    printf("%s: %.5g%s%s%s", name, value, unit, is_measured ? " (measured)" : "", end);
+  else
+    printf("%s: unknown%s", name, end);
+}
+
+static void
+print_profile(const vyre_device_info *info)
+{
+  printf("   ");
+  print_known("compute units", info->compute_units, "", false, "; ");
+  print_known("registers of each", info->registers, "", false, "; ");
+  print_known("registers of an invocation", info->max_registers, "", false, "\n   ");
+  print_known("L1 cache", (double)info->l1_cache / 1024, " KiB", false, "; ");
+  print_known("L2 cache", (double)info->l2_cache / 1024, " KiB", false, "; ");
+  print_known("bandwidth", (double)info->bandwidth / 1e9, " GB/s", info->measured & VYRE_DEVICE_MEASURED_BANDWIDTH, "; ");
+  print_known("launch", (double)info->launch_ns / 1e3, " us", info->measured & VYRE_DEVICE_MEASURED_LAUNCH, "\n");
+}
+
+/* The devices of a listing. */
+typedef struct listing {
+  run_target target;
+  const char *cache; /* or NULL */
+} listing;
+
+static void
+print_device(void *user, const vyre_device_info *given)
+{
+  const listing *of = user;
+  const vyre_target_ops *target = of->target;
+  vyre_device_info known = *given;
+  const vyre_device_info *info = &known;
+  if (!known.measured)
+    vyre_target_recall(target, of->cache, &known);
   static const char *const kinds[] = {"other", "discrete GPU", "integrated GPU", "virtual GPU", "CPU"};
   printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks required features");
@@ -124,6 +158,7 @@ print_device(void *user, const vyre_device_info *info)
          " MiB of it for this process; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
          info->driver, info->architecture[0] ? "; compiles for " : "", info->architecture, info->memory >> 20, info->budget >> 20,
          info->max_invocations, info->max_shared, info->subgroup);
+  print_profile(info);
   WORDS("types", types, info->features & 31u);
   WORDS("atomics in storage buffers", atomics, info->storage_atomics);
   WORDS("atomics in workgroup memory", atomics, info->shared_atomics);
@@ -141,16 +176,27 @@ print_device(void *user, const vyre_device_info *info)
          info->max_storage, info->max_uniform, info->max_push);
 }
 
+/* Measures the device that the options choose. */
+static vyre_status
+measure(const run_options *options, run_target target, const char *cache, vyre_device_info *out)
+{
+  vyre_target *device;
+  VYRE_TRY(run_device_open(options, target, &device));
+  vyre_status status = vyre_target_measure(target, device, cache, out);
+  return vyre_status_join(status, target->close(device));
+}
+
 static vyre_status
 list_target(const run_options *options, run_target target)
 {
   char folder[MOST_PATH];
   const vyre_target_options given = target_options(options, target, folder);
+  listing all = {target, given.cache};
   vyre_device_info info;
-  if (target->list)
-    return target->list(&given, print_device, (void *)(uintptr_t)target);
-  VYRE_TRY(run_device_describe(options, target, &info));
-  print_device((void *)(uintptr_t)target, &info);
+  if (target->list && !options->measure)
+    return target->list(&given, print_device, &all);
+  VYRE_TRY(options->measure ? measure(options, target, given.cache, &info) : run_device_describe(options, target, &info));
+  print_device(&all, &info);
   return VYRE_OK;
 }
 

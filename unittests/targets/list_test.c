@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
+#include "vyre/ir.h"
 #include "vyre/target.h"
 
 TEST(each_target_is_found_by_its_name)
@@ -16,4 +17,7 @@ TEST(each_target_is_found_by_its_name)
   assert_null(vyre_target_find("cp"));
   assert_null(vyre_target_find("cpu2"));
   assert_null(vyre_target_find(""));
+  assert_int_equal(vyre_opset_version(), VYRE_OPSET_VERSION);
+  assert_int_equal(strspn(vyre_version(), "0123456789."), strlen(vyre_version()));
+  assert_true(strlen(vyre_version()) >= 5);
 }

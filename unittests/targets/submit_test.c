@@ -280,7 +280,7 @@ TEST(counters_are_named_and_count_since_open)
         target_submit(f.target, &(vyre_sequence){.fills = &fill, .fill_count = 1, .steps = &f.step, .step_count = 1}, &timing));
   assert_int_equal(timing.launches, 1);
   uint64_t seen[3] = {0};
-  target_metrics(f.target, take_counter, seen);
+  locked_metrics(f.target, take_counter, seen);
   assert_int_equal(seen[0], sizeof(target_counters) / sizeof(uint64_t));
   assert_int_equal(seen[1], 3);
   assert_int_equal(seen[2], 3 * 256);

@@ -7,6 +7,7 @@ setlocal iskeyword=@,48-57,_ commentstring=;\ %s
 syn keyword virDeclaration program struct func buffer var spec entry phase side table counter verdict provides sequence levels include
 syn keyword virControl if else for to step loop continuing block switch case default return break continue leave fallthrough breakif trap repeat while by apart
 syn keyword virModifier storage uniform push workgroup private constant handle ro wo rw coherent volatile restrict aliased unset exact relaxed nonuniform flush_f16 flush_f32 flush_f64 rtz_f16 rtz_f32 rtz_f64 set binding id stride buffer_block row_major flatten dont_flatten unroll dont_unroll dependency_infinite dependency_length min_iterations max_iterations iteration_multiple peel_count partial_count deco order inclusive exclusive clustered cross_device device subgroup invocation queue_family acquire release acq_rel seq_cst uniform_memory subgroup_memory workgroup_memory cross_workgroup_memory atomic_counter_memory image_memory output_memory make_available make_visible volatile_memory nontemporal non_private flat up down inward outward path spirv type length named string make layout
+syn keyword virAbbreviation packbf16 unpackbf16
 syn keyword virOp null
 syn keyword virOp const
 syn keyword virOp region
@@ -254,6 +255,7 @@ syn keyword virTodo TODO FIXME contained
 hi def link virDeclaration Structure
 hi def link virControl Conditional
 hi def link virModifier StorageClass
+hi def link virAbbreviation Function
 hi def link virOp Function
 hi def link virType Type
 hi def link virConstant Boolean

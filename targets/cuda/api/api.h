@@ -104,9 +104,13 @@ typedef enum cuda_device_attribute {
   CUDA_INTEGRATED = 18,
   CUDA_CAN_MAP_HOST_MEMORY = 19,
   CUDA_COMPUTE_MODE = 20,
+  CUDA_MEMORY_CLOCK = 36, /* kHz; 0 if the driver does not tell it */
+  CUDA_MEMORY_BUS = 37,   /* bits */
+  CUDA_L2_CACHE = 38,     /* bytes */
   CUDA_UNIFIED_ADDRESSING = 41,
   CUDA_CAPABILITY_MAJOR = 75,
   CUDA_CAPABILITY_MINOR = 76,
+  CUDA_REGISTERS_PER_MULTIPROCESSOR = 82,
   CUDA_COOPERATIVE_LAUNCH = 95,
   CUDA_HOST_REGISTER_SUPPORTED = 99,
 } cuda_device_attribute;

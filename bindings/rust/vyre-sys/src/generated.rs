@@ -16,6 +16,13 @@ pub struct vyre_status_data {
 
 pub type vyre_status = *mut vyre_status_data;
 
+pub type vyre_failure = u32;
+pub const VYRE_FAILURE_NONE: u32 = 0;
+pub const VYRE_FAILURE_REJECTED: u32 = 1;
+pub const VYRE_FAILURE_BAD_INPUT: u32 = 2;
+pub const VYRE_FAILURE_OUT_OF_MEMORY: u32 = 3;
+pub const VYRE_FAILURE_BACKEND: u32 = 4;
+
 pub type vyre_severity = u32;
 pub const VYRE_NOTE: u32 = 0;
 pub const VYRE_REMARK: u32 = 1;
@@ -940,6 +947,8 @@ extern "C" {
     pub fn vyre_status_text(status: vyre_status) -> *const c_char;
     pub fn vyre_status_is_out_of_memory(status: vyre_status) -> bool;
     pub fn vyre_status_mark_out_of_memory(status: vyre_status) -> vyre_status;
+    pub fn vyre_status_failure(status: vyre_status) -> vyre_failure;
+    pub fn vyre_status_mark_rejected(status: vyre_status) -> vyre_status;
     pub fn vyre_status_free(status: vyre_status);
     pub fn vyre_diagnostic_format(diagnostic: *const vyre_diagnostic, text: *mut c_char, capacity: usize) -> usize;
     pub fn vyre_allocator_default() -> *const vyre_allocator;

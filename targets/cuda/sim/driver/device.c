@@ -110,6 +110,11 @@ attribute_of(cuda_device_attribute attribute)
   case CUDA_COOPERATIVE_LAUNCH:
   case CUDA_HOST_REGISTER_SUPPORTED:
     return 1;
+  case CUDA_MEMORY_CLOCK: /* the simulated device has no clocks, caches and registers */
+  case CUDA_MEMORY_BUS:
+  case CUDA_L2_CACHE:
+  case CUDA_REGISTERS_PER_MULTIPROCESSOR:
+    return 0;
   case CUDA_COMPUTE_MODE:
     return CUDA_MODE_DEFAULT;
   case CUDA_CAPABILITY_MAJOR:
