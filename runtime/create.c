@@ -6,7 +6,6 @@
 
 #include "vyre/ptx.h"
 #include "vyre/spirv.h"
-#include "vyre/split.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
@@ -133,22 +132,8 @@ needs_start_barrier(const vyre_mega *mega)
          (build == VYRE_MEGA_PERSISTENT || build == VYRE_MEGA_PERSISTENT_BY_PRIORITY);
 }
 
-/* Refuses barriers for the whole grid in handlers.  Workgroups execute items independently, so the whole grid never reaches
- * such a barrier. */
-static vyre_status
-check_barriers(const vyre_module *module, const vyre_mega_form *form)
-{
-  if (vyre_grid_barriers(module, (vyre_row){vyre_module_view(module)->first[0]}) == (form->meets ? 1u : 0u))
-    return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "megakernel: a handler or the fused program has a barrier for the whole grid, but workgroups execute items "
-                    "independently\n"
-                    "Fix: move the code after the barrier to another operation, and publish it when all items of the first one "
-                    "are done, or run the program as a separate dispatch");
-}
-
-static vyre_status
-make_module(const vyre_mega *mega, vyre_module **out)
+vyre_status
+mega_parse(const vyre_mega *mega, const mega_part *part, vyre_module **out)
 {
   const uint32_t needed = VYRE_DEVICE_SUBGROUP_BASIC | VYRE_DEVICE_SUBGROUP_VOTE | VYRE_DEVICE_SUBGROUP_BALLOT;
   const bool can = (mega->info.subgroup_operations & needed) == needed && mega->workgroup > 1;
@@ -160,15 +145,11 @@ make_module(const vyre_mega *mega, vyre_module **out)
                                .iterations = mega->info.max_iterations / 2};
   vyre_bytes text = {0};
   vyre_module *module = NULL;
-  vyre_status status = vyre_mega_source(&mega->options.program, &form, &text);
+  vyre_status status = mega_source(&mega->options.program, &form, part, &text);
   if (!status)
     status = vyre_module_create(NULL, ROOM, &module);
   if (!status)
     status = parse(&mega->options.program, &text, module);
-  if (!status)
-    status = check_barriers(module, &form);
-  if (!status && mega->options.optimize)
-    status = mega->options.optimize(mega->options.optimize_user, module);
   vyre_bytes_free(&text);
   if (status) {
     vyre_module_destroy(module);
@@ -209,41 +190,66 @@ choose_form(vyre_mega *mega)
   return VYRE_OK;
 }
 
-/* Makes the kernel's code in the target's form.  It is kept for a target that is reopened. */
-static vyre_status
-make_code(vyre_mega *mega)
+vyre_status
+mega_optimize(const vyre_mega *mega, vyre_module *module)
 {
-  vyre_module *module = NULL;
-  if (mega->form == VYRE_KERNEL_C)
-    return VYRE_OK;
-  VYRE_TRY(make_module(mega, &module));
+  return mega->options.optimize ? mega->options.optimize(mega->options.optimize_user, module) : VYRE_OK;
+}
+
+vyre_status
+mega_write(const vyre_mega *mega, vyre_module *module, mega_kernel *out)
+{
   const vyre_row program = {vyre_module_view(module)->first[0]};
-  if (mega->form == VYRE_KERNEL_VIR) {
-    mega->module = module;
-    mega->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
-    return VYRE_OK;
-  }
   /* Programs that the kernel interprets are strict, so that it computes floats exactly if the device can. */
   const bool is_exact = mega->options.program.has_programs && mega->info.free_float_controls;
   const vyre_spirv_options spirv = {.struct_size = sizeof spirv, .float_controls = is_exact ? mega->info.float_controls : 0};
+  if (mega->form == VYRE_KERNEL_VIR) {
+    out->module = module;
+    out->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
+    return VYRE_OK;
+  }
   vyre_status status =
       mega->form == VYRE_KERNEL_PTX
           ? vyre_ptx_write(module, program, &(vyre_ptx_options){.struct_size = sizeof(vyre_ptx_options), .name = "mega"},
-                           &mega->code)
-          : vyre_spirv_write(module, 0, &spirv, &mega->code);
+                           &out->code)
+          : vyre_spirv_write(module, 0, &spirv, &out->code);
   vyre_module_destroy(module);
   return status;
 }
 
-vyre_status
-mega_compile(vyre_mega *mega)
+/* Makes the code of the kernel and its stages in the target's form.  It is kept for a target that is reopened. */
+static vyre_status
+make_code(vyre_mega *mega)
 {
-  if (mega->kernel.id)
-    return VYRE_OK;
-  const uint32_t count = MEGA_BUFFERS + mega_has_data(mega);
-  vyre_kernel_slot slots[MEGA_MOST_BUFFERS];
-  for (uint32_t i = 0; i < count; i++)
+  vyre_module *module = NULL;
+  bool *staged = NULL;
+  VYRE_TRY(mega_find_staged(mega, &staged));
+  vyre_status status = VYRE_OK;
+  if (mega->form != VYRE_KERNEL_C)
+    status = mega_parse(mega, &(mega_part){.kind = MEGA_PART_KERNEL, .is_staged = staged}, &module);
+  if (!status && module)
+    status = mega_optimize(mega, module);
+  if (!status && module)
+    status = mega_write(mega, module, &mega->main);
+  else
+    vyre_module_destroy(module);
+  if (!status && staged)
+    status = mega_make_stages(mega, staged);
+  free(staged);
+  return status;
+}
+
+vyre_status
+mega_compile_one(vyre_mega *mega, mega_kernel *k)
+{
+  uint32_t count = MEGA_BUFFERS + mega_has_data(mega);
+  vyre_kernel_slot slots[MEGA_ALL_BUFFERS];
+  for (uint32_t i = 0; i < MEGA_ALL_BUFFERS; i++)
     slots[i] = (vyre_kernel_slot){.binding = i, .kind = VYRE_SLOT_STORAGE};
+  if (mega->stage_count)
+    slots[count++].binding = MEGA_STAGE;
+  if (k->keeps)
+    slots[count++].binding = MEGA_KEPT;
   vyre_kernel_desc desc = {.label = "megakernel",
                            .form = mega->form,
                            .entry = "mega",
@@ -254,20 +260,55 @@ mega_compile(vyre_mega *mega)
     desc.code = &mega->native;
     desc.size = sizeof mega->native;
   } else if (mega->form == VYRE_KERNEL_VIR) {
-    desc.code = &mega->program;
-    desc.size = sizeof mega->program;
+    desc.code = &k->program;
+    desc.size = sizeof k->program;
   } else {
-    desc.code = mega->code.data;
-    desc.size = mega->code.size;
+    desc.code = k->code.data;
+    desc.size = k->code.size;
   }
-  return mega->ops->compile(mega->target, &desc, &mega->kernel);
+  return k->kernel.id ? VYRE_OK : mega->ops->compile(mega->target, &desc, &k->kernel);
+}
+
+vyre_status
+mega_compile(vyre_mega *mega)
+{
+  VYRE_TRY(mega_compile_one(mega, &mega->main));
+  for (uint32_t i = 0; i < mega->stage_count; i++)
+    VYRE_TRY(mega_compile_one(mega, &mega->stages[i]));
+  return mega_stage_buffers(mega);
+}
+
+void
+mega_kernel_free(mega_kernel *k)
+{
+  vyre_module_destroy(k->module);
+  vyre_bytes_free(&k->code);
+}
+
+static vyre_status
+release_kernel(const vyre_mega *mega, const mega_kernel *k)
+{
+  return k->kernel.id ? mega->ops->release(mega->target, k->kernel) : VYRE_OK;
+}
+
+static vyre_status
+release(vyre_mega *mega)
+{
+  vyre_status status = release_kernel(mega, &mega->main);
+  for (uint32_t i = 0; i < mega->stage_count; i++)
+    status = vyre_status_join(status, release_kernel(mega, &mega->stages[i]));
+  status = vyre_status_join(status, mega_free_stage_buffers(mega));
+  return vyre_status_join(status, mega_free_kept(mega));
 }
 
 static void
 free_mega(vyre_mega *mega)
 {
-  vyre_module_destroy(mega->module);
-  vyre_bytes_free(&mega->code);
+  mega_kernel_free(&mega->main);
+  for (uint32_t i = 0; i < mega->stage_count; i++)
+    mega_kernel_free(&mega->stages[i]);
+  free(mega->stages);
+  free(mega->steps);
   free(mega);
 }
 
@@ -290,7 +331,12 @@ vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_meg
     status = make_code(mega);
   if (!status)
     status = mega_compile(mega);
+  if (!status) {
+    mega->steps = calloc(mega_step_count(mega), sizeof *mega->steps);
+    status = mega->steps ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a megakernel");
+  }
   if (status) {
+    status = vyre_status_join(status, release(mega));
     free_mega(mega);
     return status;
   }
@@ -304,8 +350,7 @@ vyre_mega_destroy(vyre_mega *mega)
   if (!mega)
     return VYRE_OK;
   mega_forget_stale(mega);
-  vyre_status status = mega->kernel.id ? mega->ops->release(mega->target, mega->kernel) : VYRE_OK;
-  status = vyre_status_join(status, mega_free_kept(mega));
+  vyre_status status = release(mega);
   free_mega(mega);
   return status;
 }

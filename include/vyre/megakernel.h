@@ -379,6 +379,9 @@ typedef struct vyre_mega_options {
   vyre_status (*optimize)(void *user, struct vyre_module *module);
   void *optimize_user;
   vyre_mega_recovery recovery;
+  /* If a handler has barriers for the whole grid: most passes over the ring in a launch. A further pass follows while an item of
+   * such a handler returned VYRE_MEGA_AGAIN in the last one. 0 for 1. */
+  uint32_t passes;
 } vyre_mega_options;
 
 /* Compiles a kernel. The target must stay open until the kernel is destroyed. */
