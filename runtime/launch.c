@@ -58,8 +58,9 @@ mega_add_launch(const vyre_mega *mega, const vyre_range *buffers, mega_launch *l
   sequence->fill_count = 1;
   if (mega->options.passes <= 1)
     return;
-  launch->repeat = (vyre_repeat){
-      .first = first, .count = mega_step_count(mega), .times = mega->options.passes, .until = {mega->stage, 0, 4}};
+  launch->repeat =
+      (vyre_repeat){.first = first, .count = mega_step_count(mega), .times = mega->options.passes, .until = {mega->stage, 0, 4}};
   sequence->repeats = &launch->repeat;
+  sequence->ends = &launch->end;
   sequence->repeat_count = 1;
 }

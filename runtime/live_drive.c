@@ -159,8 +159,7 @@ run_slice(vyre_mega_live *live, slice *s)
   }
   if (live->memory.image)
     VYRE_TRY(add_memory(live, s));
-  vyre_sequence sequence = {
-      .uploads = s->uploads, .upload_count = s->upload_count, .reads = s->reads, .read_count = s->read_count};
+  vyre_sequence sequence = {.uploads = s->uploads, .upload_count = s->upload_count, .reads = s->reads, .read_count = s->read_count};
   mega_add_launch(live->mega, live->row.buffers, &own, live->mega->steps, &sequence);
   VYRE_TRY(live_submit(live, &sequence));
   if (live->memory.image)

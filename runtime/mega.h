@@ -115,13 +115,14 @@ typedef struct mega_launch {
   vyre_range ranges[MEGA_ALL_BUFFERS];
   vyre_fill fill;
   vyre_repeat repeat;
+  vyre_repeat_end end;
 } mega_launch;
 
 /* Returns the number of steps of one launch. */
 uint32_t mega_step_count(const vyre_mega *mega);
-/* Appends the steps of one launch to the sequence, whose steps have room for them, with what they need besides.  `buffers` are the
- * ranges of control, ring, debug log, IO queue and data.  `launch` must live as long as the sequence.  With `passes`, a sequence
- * has one launch. */
+/* Appends the steps of one launch to the sequence, and their fill and repeat.  `steps` has room for all steps of the sequence.
+ * `buffers` are the ranges of control, ring, debug log, IO queue and data.  `launch` must live as long as the sequence.  With
+ * `passes`, a sequence has one launch. */
 void mega_add_launch(const vyre_mega *mega, const vyre_range *buffers, mega_launch *launch, vyre_step *steps,
                      vyre_sequence *sequence);
 

@@ -206,8 +206,7 @@ dispatch(vyre_mega_mirror *m, vyre_mega_stats *stats)
   vyre_timing timing = {0};
   VYRE_TRY(mega_compile(m->mega));
   VYRE_TRY(make_buffers(m, stats));
-  vyre_sequence sequence = {
-      .uploads = m->uploads, .upload_count = list_uploads(m), .reads = m->reads, .read_count = list_reads(m)};
+  vyre_sequence sequence = {.uploads = m->uploads, .upload_count = list_uploads(m), .reads = m->reads, .read_count = list_reads(m)};
   mega_add_launch(m->mega, m->row.buffers, &launch, m->mega->steps, &sequence);
   m->is_reset = true;
   VYRE_TRY(m->mega->ops->submit(m->mega->target, &sequence, &timing));

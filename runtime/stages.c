@@ -228,8 +228,9 @@ add_segments(vyre_mega *mega, const vyre_module *module)
   VYRE_TRY(vyre_split_grid(module, program_of(module), &segments));
   vyre_status status = VYRE_OK;
   if (!vyre_segments_bytes(&segments, groups, workgroup, &kept))
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: %" PRIu32 " words kept for each of %" PRIu32 " slots are too many\n"
-                                         "Fix: use fewer slots, or keep less across the barrier",
+    status = VYRE_ERROR(VYRE_CODE_INPUT,
+                        "megakernel: %" PRIu32 " words kept for each of %" PRIu32 " slots are too many\n"
+                        "Fix: use fewer slots, or keep less across the barrier",
                         segments.invocation_words, mega->options.slots);
   for (uint32_t i = 0; i < segments.count && !status; i++) {
     status = add_stage(mega, segments.modules[i], kept > 0);

@@ -306,7 +306,7 @@ typedef enum vyre_mega_build {
  *
  * The data buffer `%data : path u32[]` follows %io. The result is 0, a reason from VYRE_MEGA_REASON_USER to 0xffff, or
  * VYRE_MEGA_AGAIN: the slot becomes YIELD, and the item runs again at its next turn. A handler must not wait for another item,
- * which may run after it. */
+ * which may run after it, except at a barrier for the whole grid: it waits for all items of the handler in the launch. */
 typedef struct vyre_mega_handler {
   uint32_t op;          /* a user op code */
   const char *function; /* with or without its @ */

@@ -6,6 +6,7 @@
 #include "vyre/c.h"
 #include "vyre/io.h"
 #include "vyre/megakernel.h"
+#include "vyre/split.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
@@ -78,6 +79,11 @@ emit(const options *o, const vyre_module *module, vyre_bytes *out)
 {
   if (o->emit && strcmp(o->emit, "vir") == 0)
     return vyre_text_print(module, NULL, out);
+  if (vyre_grid_barriers(module, (vyre_row){vyre_module_view(module)->first[0]}))
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: a handler has a barrier for the whole grid, which compiled C does not support\n"
+                      "Fix: leave out `native`, so that the cpu target interprets the handlers, or use another target",
+                      o->inputs.names[0]);
   return vyre_c_write(module, (vyre_row){vyre_module_view(module)->first[0]},
                       &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .name = o->name ? o->name : "mega"}, out);
 }
