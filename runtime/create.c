@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_WORKGROUP = 256, DEFAULT_GROUPS = 4, ROOM = 1 << 16 };
+enum { DEFAULT_WORKGROUP = 256, DEFAULT_GROUPS = 4 };
 
 /* ---- geometry ------------------------------------------------------------------------------------------------------------ */
 
@@ -88,38 +88,12 @@ choose_geometry(vyre_mega *mega)
 
 /* ---- the program --------------------------------------------------------------------------------------------------------- */
 
-/* The messages of the parser, with places in the user's file. */
-typedef struct message_list {
-  const vyre_mega_program *program;
-  const vyre_bytes *source;
-  vyre_bytes text;
-} message_list;
-
 static void
 collect_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   char text[1024];
-  message_list *all = user;
-  vyre_diagnostic own = *diagnostic;
-  vyre_mega_source_locate(all->program, all->source, &own);
-  vyre_diagnostic_format(&own, text, sizeof text);
-  vyre_status_free(vyre_bytes_printf(&all->text, "%s", text));
-}
-
-static vyre_status
-parse(const vyre_mega_program *program, const vyre_bytes *text, vyre_module *module)
-{
-  message_list messages = {program, text, {0}};
-  vyre_verify_errors errors = {0};
-  vyre_status status =
-      vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){collect_diagnostic, &messages});
-  if (status)
-    status = vyre_status_note(status, "%s", messages.text.data ? messages.text.data : "");
-  else
-    status = vyre_verify(module, &errors);
-  vyre_verify_errors_free(&errors);
-  vyre_bytes_free(&messages.text);
-  return vyre_status_note(status, "in the megakernel's text with the handlers' functions");
+  vyre_diagnostic_format(diagnostic, text, sizeof text);
+  vyre_status_free(vyre_bytes_printf(user, "%s", text));
 }
 
 /* Returns whether workgroups must wait for each other at the start.  Each workgroup has its own slots.  If a workgroup began
@@ -132,31 +106,35 @@ needs_start_barrier(const vyre_mega *mega)
          (build == VYRE_MEGA_PERSISTENT || build == VYRE_MEGA_PERSISTENT_BY_PRIORITY);
 }
 
-vyre_status
-mega_parse(const vyre_mega *mega, const mega_part *part, vyre_module **out)
+static vyre_mega_form
+form_of(const vyre_mega *mega)
 {
   const uint32_t needed = VYRE_DEVICE_SUBGROUP_BASIC | VYRE_DEVICE_SUBGROUP_VOTE | VYRE_DEVICE_SUBGROUP_BALLOT;
   const bool can = (mega->info.subgroup_operations & needed) == needed && mega->workgroup > 1;
-  const vyre_mega_form form = {.workgroup = mega->workgroup,
-                               .is_together = can && !mega->options.is_alone,
-                               .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
-                               .meets = needs_start_barrier(mega),
-                               .has_no_halves = mega_has_no_halves(mega),
-                               .iterations = mega->info.max_iterations / 2};
-  vyre_bytes text = {0};
-  vyre_module *module = NULL;
-  vyre_status status = mega_source(&mega->options.program, &form, part, &text);
-  if (!status)
-    status = vyre_module_create(NULL, ROOM, &module);
-  if (!status)
-    status = parse(&mega->options.program, &text, module);
-  vyre_bytes_free(&text);
-  if (status) {
-    vyre_module_destroy(module);
-    return status;
-  }
-  *out = module;
-  return VYRE_OK;
+  return (vyre_mega_form){.workgroup = mega->workgroup,
+                          .is_together = can && !mega->options.is_alone,
+                          .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
+                          .meets = needs_start_barrier(mega),
+                          .has_no_halves = mega_has_no_halves(mega),
+                          .iterations = mega->info.max_iterations / 2};
+}
+
+vyre_status
+mega_make_module(const vyre_mega *mega, const mega_part *part, vyre_module **out)
+{
+  const vyre_mega_form form = form_of(mega);
+  vyre_bytes messages = {0};
+  const mega_parts parts = {&mega->options.program, &form, {collect_diagnostic, &messages}};
+  vyre_status status = mega_part_make(&parts, part, out);
+  if (status && messages.size)
+    status = vyre_status_note(status, "%s", messages.data);
+  vyre_bytes_free(&messages);
+  VYRE_TRY(vyre_status_note(status, "in the megakernel's text with the handlers' functions"));
+  if (mega->options.optimize && mega->form != VYRE_KERNEL_C)
+    status = mega->options.optimize(mega->options.optimize_user, *out);
+  if (status)
+    vyre_module_destroy(*out);
+  return status;
 }
 
 /* ---- for a target -------------------------------------------------------------------------------------------------------- */
@@ -171,14 +149,14 @@ static vyre_status
 choose_form(vyre_mega *mega)
 {
   const uint32_t forms = mega->info.forms;
-  mega->native = mega->options.native;
-  if (!mega->native.run && !is_users(&mega->options.program) && mega->options.workgroup <= 1)
-    mega->native = (mega->options.program.has_programs ? mega_program_natives : mega_natives)[mega->options.program.build];
+  mega->main.native = mega->options.native;
+  if (!mega->main.native.run && !is_users(&mega->options.program) && mega->options.workgroup <= 1)
+    mega->main.native = (mega->options.program.has_programs ? mega_program_natives : mega_natives)[mega->options.program.build];
   if (forms >> VYRE_KERNEL_SPIRV & 1)
     mega->form = VYRE_KERNEL_SPIRV;
   else if (forms >> VYRE_KERNEL_PTX & 1)
     mega->form = VYRE_KERNEL_PTX;
-  else if (forms >> VYRE_KERNEL_C & 1 && mega->native.run)
+  else if (forms >> VYRE_KERNEL_C & 1 && mega->main.native.run)
     mega->form = VYRE_KERNEL_C;
   else if (forms >> VYRE_KERNEL_VIR & 1)
     mega->form = VYRE_KERNEL_VIR;
@@ -188,12 +166,6 @@ choose_form(vyre_mega *mega)
                       "Fix: choose a target that runs SPIR-V, PTX, C or .vir",
                       mega->ops->name);
   return VYRE_OK;
-}
-
-vyre_status
-mega_optimize(const vyre_mega *mega, vyre_module *module)
-{
-  return mega->options.optimize ? mega->options.optimize(mega->options.optimize_user, module) : VYRE_OK;
 }
 
 vyre_status
@@ -221,18 +193,18 @@ mega_write(const vyre_mega *mega, vyre_module *module, mega_kernel *out)
 static vyre_status
 make_code(vyre_mega *mega)
 {
+  const vyre_mega_form form = form_of(mega);
   vyre_module *module = NULL;
   bool *staged = NULL;
-  VYRE_TRY(mega_find_staged(mega, &staged));
-  vyre_status status = VYRE_OK;
+  vyre_status found = mega_find_staged(&(mega_parts){.program = &mega->options.program, .form = &form}, &staged), status = VYRE_OK;
   if (mega->form != VYRE_KERNEL_C)
-    status = mega_parse(mega, &(mega_part){.kind = MEGA_PART_KERNEL, .is_staged = staged}, &module);
-  if (!status && module)
-    status = mega_optimize(mega, module);
+    status = mega_make_module(mega, &(mega_part){.kind = MEGA_PART_KERNEL, .is_staged = staged}, &module);
   if (!status && module)
     status = mega_write(mega, module, &mega->main);
+  if (status)
+    vyre_status_free(found); /* of the same text, without the parser's messages */
   else
-    vyre_module_destroy(module);
+    status = found;
   if (!status && staged)
     status = mega_make_stages(mega, staged);
   free(staged);
@@ -257,8 +229,8 @@ mega_compile_one(vyre_mega *mega, mega_kernel *k)
                            .slots = slots,
                            .slot_count = count};
   if (mega->form == VYRE_KERNEL_C) {
-    desc.code = &mega->native;
-    desc.size = sizeof mega->native;
+    desc.code = &k->native;
+    desc.size = sizeof k->native;
   } else if (mega->form == VYRE_KERNEL_VIR) {
     desc.code = &k->program;
     desc.size = sizeof k->program;

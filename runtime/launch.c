@@ -49,7 +49,8 @@ mega_add_launch(const vyre_mega *mega, const vyre_range *buffers, mega_launch *l
     *stage = step;
     stage->kernel = mega->stages[i].kernel;
     stage->buffer_count = count + mega->stages[i].keeps;
-    stage->groups[0] = mega_stage_groups(mega);
+    mega_stage_grid(mega, stage->groups);
+    stage->count = mega->form == VYRE_KERNEL_C ? stage->groups[0] : 0;
   }
   if (mega->stage_count == 0)
     return;

@@ -204,11 +204,6 @@ live_start(vyre_mega *mega, const vyre_mega_live_options *options, const live_me
   if (build != VYRE_MEGA_PERSISTENT && build != VYRE_MEGA_PERSISTENT_BY_PRIORITY)
     return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: a live kernel needs a persistent build\n"
                                        "Fix: set `build` to VYRE_MEGA_PERSISTENT or VYRE_MEGA_PERSISTENT_BY_PRIORITY");
-  if (mega->form == VYRE_KERNEL_VIR && mega->stage_count)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: the target '%s' interprets handlers with barriers for the whole grid, and a live kernel needs "
-                      "compiled ones\nFix: use another target (vyre-mega -target=vulkan)",
-                      mega->ops->name);
   if (mega->form == VYRE_KERNEL_VIR)
     return VYRE_ERROR(
         VYRE_CODE_INPUT,

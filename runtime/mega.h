@@ -5,7 +5,7 @@
 #define VYRE_RUNTIME_MEGA_H
 
 #include "base/clock.h"
-#include "source.h"
+#include "parts.h"
 #include "vyre/ir.h"
 #include "vyre/megakernel.h"
 
@@ -14,6 +14,7 @@ enum { MEGA_BUFFERS = 4, MEGA_MOST_BUFFERS = 5, MEGA_STAGE = 5, MEGA_KEPT = 6, M
 
 /* One program in the target's form, and its kernel. */
 typedef struct mega_kernel {
+  vyre_kernel_function native; /* of form C */
   vyre_kernel_program program; /* of form VIR, with `module` */
   vyre_module *module;         /* owned; NULL for other forms */
   vyre_bytes code;             /* SPIR-V or PTX */
@@ -29,7 +30,6 @@ struct vyre_mega {
   vyre_kernel_form form;
   uint32_t workgroup, groups; /* workgroup size, and number of workgroups of a launch */
   bool is_beside;             /* each workgroup is a separate step, so that a CPU runs workgroups in concurrent threads */
-  vyre_kernel_function native;
   mega_kernel main;
   /* Run after `main`, in order: the segments of handlers with barriers for the whole grid, then the end of their items.  Owned. */
   mega_kernel *stages;
@@ -69,26 +69,21 @@ mega_has_no_halves(const vyre_mega *mega)
 vyre_status mega_compile(vyre_mega *mega);
 /* Compiles one program's code, whose form is the kernel's. */
 vyre_status mega_compile_one(vyre_mega *mega, mega_kernel *kernel);
-/* Parses and verifies the text of a part. */
-vyre_status mega_parse(const vyre_mega *mega, const mega_part *part, vyre_module **out);
-/* Runs the caller's passes. */
-vyre_status mega_optimize(const vyre_mega *mega, vyre_module *module);
+/* Makes the module of a part, optimized by the caller's passes. */
+vyre_status mega_make_module(const vyre_mega *mega, const mega_part *part, vyre_module **out);
 /* Writes the code of the module's program.  Owns the module, also if it fails. */
 vyre_status mega_write(const vyre_mega *mega, vyre_module *module, mega_kernel *out);
 void mega_kernel_free(mega_kernel *kernel);
 
 /* ---- stages.c ------------------------------------------------------------------------------------------------------------ */
 
-/* Finds the handlers with barriers for the whole grid.  Stores an element for each handler, or one for `fused`, or NULL if no
- * handler has one.  The caller frees it. */
-vyre_status mega_find_staged(const vyre_mega *mega, bool **out);
-/* Makes the stages of these handlers. */
+/* Makes the stages of the handlers that `staged` selects. */
 vyre_status mega_make_stages(vyre_mega *mega, const bool *staged);
 /* Allocates the buffers of staged items that the target lacks, and frees them. */
 vyre_status mega_stage_buffers(vyre_mega *mega);
 vyre_status mega_free_stage_buffers(vyre_mega *mega);
-/* Returns the number of workgroups of a stage. */
-uint32_t mega_stage_groups(const vyre_mega *mega);
+/* Stores the grid of a stage.  In compiled C only its first row runs, as in launch.c. */
+void mega_stage_grid(const vyre_mega *mega, uint32_t groups[3]);
 
 /* ---- recover.c ----------------------------------------------------------------------------------------------------------- */
 

@@ -382,6 +382,10 @@ typedef struct vyre_mega_options {
   /* If a handler has barriers for the whole grid: most passes over the ring in a launch. A further pass follows while an item of
    * such a handler returned VYRE_MEGA_AGAIN in the last one. 0 for 1. */
   uint32_t passes;
+  /* With `native`, and handlers that have barriers for the whole grid: the array NAME_stages that vyre-megac writes. The program then
+   * needs its `source`. */
+  uint32_t (*const *stages)(const struct vyre_c_dispatch *dispatch);
+  uint32_t stage_count;
 } vyre_mega_options;
 
 /* Compiles a kernel. The target must stay open until the kernel is destroyed. */

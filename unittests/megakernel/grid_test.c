@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frail.h"
 
+#include "vyre/io.h"
 #include "vyre/ir.h"
 #include "vyre/run.h"
 #include "vyre/text.h"
@@ -12,53 +13,33 @@
 #include "live_items.h"
 
 enum { SLOTS = 24, WORDS = 96, TOTAL = 160, OWN = 162, NEXT = 192 };
+enum { STAGES = 3 + 3 + 4 + 2 + 1 }; /* segments of four functions, and the end of items */
+
+#ifdef MEGA_CPU
+struct vyre_c_dispatch;
+uint32_t grid_once(const struct vyre_c_dispatch *dispatch);
+uint32_t grid_priority(const struct vyre_c_dispatch *dispatch);
+uint32_t grid_persistent(const struct vyre_c_dispatch *dispatch);
+extern uint32_t (*const grid_once_stages[STAGES])(const struct vyre_c_dispatch *dispatch);
+extern uint32_t (*const grid_priority_stages[STAGES])(const struct vyre_c_dispatch *dispatch);
+extern uint32_t (*const grid_persistent_stages[STAGES])(const struct vyre_c_dispatch *dispatch);
+#endif
 
 #define SIGNATURE                                                                                                                \
   "(%control : path u32[], %ring : path u32[], %debug : path u32[], %io : path u32[], %base : u32, %op : u32, %a0 : u32, %a1 : " \
   "u32, %a2 : u32) -> u32 {\n"
 
-/* Adds a0 to observable 0, then publishes a value that needs the whole sum, then reads another item's. */
-static const char source[] = "func @sum" SIGNATURE "  var %seen : u32\n"
-                             "  if uge(%a0, 100u32) { return add(%a0, 200u32) }\n"
-                             "  atomic_add %control[160], %a0 device\n"
-                             "  %before = load %control[add(%a1, 162u32)]\n"
-                             "  set %seen, add(%before, %a0)\n"
-                             "  barrier device\n"
-                             "  %all = load %control[160]\n"
-                             "  store %control[add(%a1, 162u32)], add(mul(%all, 3u32), get(%seen))\n"
-                             "  set %seen, add(get(%seen), 1u32)\n"
-                             "  barrier device\n"
-                             "  %other = load %control[add(%a2, 162u32)]\n"
-                             "  store %control[add(%a1, 192u32)], add(%other, get(%seen))\n"
-                             "  if eq(%a0, 7u32) { return 300u32 }\n"
-                             "  return 0u32\n"
-                             "}\n"
-                             "func @meet" SIGNATURE "  barrier device\n"
-                             "  barrier device\n"
-                             "  return 0u32\n"
-                             "}\n"
-                             /* Lowers observable a1 to the least of its neighbours', until none changes. */
-                             "func @settle" SIGNATURE "  %own = load %control[add(%a1, 161u32)]\n"
-                             "  %left = load %control[add(%a1, 160u32)]\n"
-                             "  %right = load %control[add(%a1, 162u32)]\n"
-                             "  %least = umin(%own, umin(%left, %right))\n"
-                             "  barrier device\n"
-                             "  if ult(%least, %own) { atomic_or %control[150], 1u32 device }\n"
-                             "  store %control[add(%a1, 161u32)], %least\n"
-                             "  barrier device\n"
-                             "  %again = atomic_load %control[150]\n"
-                             "  barrier device\n"
-                             "  if eq(%a1, 0u32) {\n"
-                             "    store %control[150], 0u32\n"
-                             "    atomic_add %control[151], 1u32 device\n"
-                             "  }\n"
-                             "  return select(ne(%again, 0u32), 0x80000005u32, 0u32)\n"
-                             "}\n"
-                             "func @stop" SIGNATURE "  barrier device\n"
-                             "  if eq(%a0, 1u32) { trap }\n"
-                             "  return 0u32\n"
-                             "}\n";
 static const vyre_mega_handler handlers[] = {{8, "sum"}, {9, "@meet"}, {10, "settle"}, {11, "stop"}, {12, "@sum"}};
+
+/* Returns the text of grid.vir. */
+static const char *
+source_text(void)
+{
+  static vyre_bytes text;
+  if (!text.data)
+    ok(vyre_file_read_as(GRID_VIR, VYRE_FILE_TEXT, &text));
+  return text.data;
+}
 
 /* The program that runs @sum alone for the items that do not return early. */
 static const char alone[] =
@@ -78,15 +59,50 @@ static const char alone[] =
 static vyre_mega_program
 program_of(vyre_mega_build build)
 {
-  return (vyre_mega_program){.build = build, .source = source, .handlers = handlers, .handler_count = 5};
+  return (vyre_mega_program){.build = build, .source = source_text(), .handlers = handlers, .handler_count = 5};
+}
+
+static bool is_compiled; /* the test runs with the functions of vyre-megac */
+
+/* Sets the functions that vyre-megac has made of grid.vir. */
+static void
+set_native(vyre_mega_options *options)
+{
+#ifdef MEGA_CPU
+  static const struct {
+    uint32_t (*run)(const struct vyre_c_dispatch *);
+    uint32_t (*const *stages)(const struct vyre_c_dispatch *);
+  } natives[VYRE_MEGA_BUILD__COUNT] = {[VYRE_MEGA_ONCE] = {grid_once, grid_once_stages},
+                                       [VYRE_MEGA_BY_PRIORITY] = {grid_priority, grid_priority_stages},
+                                       [VYRE_MEGA_PERSISTENT] = {grid_persistent, grid_persistent_stages}};
+  if (!is_compiled)
+    return;
+  options->native.run = natives[options->program.build].run;
+  options->stages = natives[options->program.build].stages;
+  options->stage_count = STAGES;
+#else
+  (void)options;
+#endif
+}
+
+/* Runs a test, and on a CPU again with compiled handlers. */
+static void
+in_each_form(void (*check)(void))
+{
+  check();
+#ifdef MEGA_CPU
+  is_compiled = true;
+  check();
+  is_compiled = false;
+#endif
 }
 
 static world *
 start(vyre_mega_build build, uint32_t passes)
 {
-  return world_with(
-      (vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .program = program_of(build), .slots = SLOTS, .passes = passes},
-      WORDS);
+  vyre_mega_options options = {.struct_size = sizeof options, .program = program_of(build), .slots = SLOTS, .passes = passes};
+  set_native(&options);
+  return world_with(options, WORDS);
 }
 
 /* Returns whether the target runs barriers for the whole grid in one launch. */
@@ -108,7 +124,7 @@ run_alone(const world *w, uint32_t *control)
   vyre_bytes text = {0};
   vyre_module *module;
   vyre_verify_errors errors = {0};
-  ok(vyre_bytes_printf(&text, "%s%s", source, alone));
+  ok(vyre_bytes_printf(&text, "%s%s", source_text(), alone));
   ok(vyre_module_create(NULL, 0, &module));
   ok(vyre_text_parse(module, text.data, text.size, "alone", (vyre_diagnostics){0}));
   ok(vyre_verify(module, &errors));
@@ -167,40 +183,54 @@ check_sums(const world *w, const uint32_t *wanted)
   assert_int_equal(w->control[VYRE_MEGA_QUOTAS], VYRE_MEGA_QUOTA - 20);
 }
 
+static void
+check_items(vyre_mega_build build, world *w)
+{
+  uint32_t wanted[160 + WORDS];
+  for (uint32_t i = 0; build == VYRE_MEGA_BY_PRIORITY && i < 6; i++) /* all slots are of one priority */
+    w->control[VYRE_MEGA_PARTITIONS + i] = i < 3 ? 0 : SLOTS;
+  publish_sums(w);
+  memcpy(wanted, w->control, sizeof wanted);
+  run_alone(w, wanted);
+  assert_int_equal(wanted[TOTAL], 136);
+  go(w);
+  check_sums(w, wanted);
+  world_free(w);
+  hang_progress();
+}
+
 TEST(items_compute_what_their_handler_computes_alone)
 {
   static const vyre_mega_build builds[] = {VYRE_MEGA_ONCE, VYRE_MEGA_BY_PRIORITY};
-  for (const way *how = ways; how->name; how++)
-    for (uint32_t k = 0; k < 2; k++) {
-      world *w = world_in_way(how, program_of(builds[k]), SLOTS, WORDS);
-      uint32_t wanted[160 + WORDS];
-      ok(vyre_mega_control_encode(&(vyre_mega_control_desc){.tenants = 29, .slots = SLOTS, .observables = WORDS}, w->control,
-                                  vyre_mega_control_size(WORDS)));
-      for (uint32_t i = 0; builds[k] == VYRE_MEGA_BY_PRIORITY && i < 6; i++) /* all slots are of one priority */
-        w->control[VYRE_MEGA_PARTITIONS + i] = i < 3 ? 0 : SLOTS;
-      publish_sums(w);
-      memcpy(wanted, w->control, sizeof wanted);
-      run_alone(w, wanted);
-      assert_int_equal(wanted[TOTAL], 136);
-      go(w);
-      check_sums(w, wanted);
-      world_free(w);
-      hang_progress();
-    }
+  for (uint32_t k = 0; k < 2; k++) {
+    for (const way *how = ways; how->name; how++)
+      check_items(builds[k], world_in_way(how, program_of(builds[k]), SLOTS, WORDS));
+#ifdef MEGA_CPU
+    is_compiled = true;
+    check_items(builds[k], start(builds[k], 0));
+    is_compiled = false;
+#endif
+  }
 }
 
-TEST(each_segment_is_a_launch_where_the_target_has_no_grid_barriers)
+static void
+check_each_segment_is_a_launch_where_the_target_has_no_grid_barriers(void)
 {
   world *w = start(VYRE_MEGA_ONCE, 0);
   put(w, 2, ITEM(.op = 9));
   go(w);
   is_done(w, 2);
-  /* The kernel, the programs of four functions (3, 3, 4 and 2 segments), and the end of items. */
-  assert_int_equal(w->stats.kernel_launches, is_native() ? 1 + 4 + 1 : 1 + 3 + 3 + 4 + 2 + 1);
+  /* the kernel, a program for each function or segment, and the end of items */
+  assert_int_equal(w->stats.kernel_launches, is_native() && !is_compiled ? 1 + 4 + 1 : 1 + STAGES);
   assert_true(w->stats.sync_points <= 1);
   go(w); /* an ended item does not run again */
   assert_int_equal(w->control[VYRE_MEGA_DONE_COUNT], 1);
   world_free(w);
+}
+
+TEST(each_segment_is_a_launch_where_the_target_has_no_grid_barriers)
+{
+  in_each_form(check_each_segment_is_a_launch_where_the_target_has_no_grid_barriers);
 }
 
 /* ---- passes -------------------------------------------------------------------------------------------------------------- */
@@ -228,7 +258,8 @@ check_chain(const uint32_t *control, const uint32_t *ring, uint32_t passes)
 }
 
 /* The value 100 moves by one item a pass, and the pass without a change is the last. */
-TEST(passes_repeat_until_no_item_runs_again)
+static void
+check_passes_repeat_until_no_item_runs_again(void)
 {
   world *w = start(VYRE_MEGA_ONCE, 3);
   publish_chain(w);
@@ -245,7 +276,13 @@ TEST(passes_repeat_until_no_item_runs_again)
   world_free(w);
 }
 
-TEST(passes_over_buffers_on_the_device)
+TEST(passes_repeat_until_no_item_runs_again)
+{
+  in_each_form(check_passes_repeat_until_no_item_runs_again);
+}
+
+static void
+check_passes_over_buffers_on_the_device(void)
 {
   world *w = start(VYRE_MEGA_ONCE, 40);
   vyre_mega_batch batch = {0};
@@ -268,9 +305,15 @@ TEST(passes_over_buffers_on_the_device)
   world_free(w);
 }
 
+TEST(passes_over_buffers_on_the_device)
+{
+  in_each_form(check_passes_over_buffers_on_the_device);
+}
+
 /* ---- faults and refusals ------------------------------------------------------------------------------------------------- */
 
-TEST(packed_operations_are_not_staged)
+static void
+check_packed_operations_are_not_staged(void)
 {
   world *w = start(VYRE_MEGA_ONCE, 0);
   vyre_mega_item item = {.op = VYRE_MEGA_OP_PACKED};
@@ -282,7 +325,13 @@ TEST(packed_operations_are_not_staged)
   world_free(w);
 }
 
-TEST(a_trap_ends_its_item)
+TEST(packed_operations_are_not_staged)
+{
+  in_each_form(check_packed_operations_are_not_staged);
+}
+
+static void
+check_a_trap_ends_its_item(void)
 {
   world *w = start(VYRE_MEGA_ONCE, 0);
   put(w, 1, ITEM(.op = 11, .args = {1}));
@@ -303,14 +352,10 @@ TEST(a_trap_ends_its_item)
   world_free(w);
 }
 
-#ifdef MEGA_CPU
-static uint32_t
-never_called(const struct vyre_c_dispatch *dispatch)
+TEST(a_trap_ends_its_item)
 {
-  (void)dispatch;
-  return 1;
+  in_each_form(check_a_trap_ends_its_item);
 }
-#endif
 
 TEST(barriers_that_cannot_be_split_are_refused_by_name)
 {
@@ -324,8 +369,15 @@ TEST(barriers_that_cannot_be_split_are_refused_by_name)
   /* The interpreter needs no split. */
   ok(vyre_mega_create(ops, target, &options, &mega));
   ok(vyre_mega_destroy(mega));
-  options.native.run = never_called;
-  refused(vyre_mega_create(ops, target, &options, &mega), "@turns has a barrier for the whole grid, which compiled C");
+  options.native.run = grid_once;
+  refused(vyre_mega_create(ops, target, &options, &mega), "a barrier for the whole grid is in a 'for'");
+  options.program = program_of(VYRE_MEGA_ONCE);
+  options.stages = grid_once_stages;
+  options.stage_count = STAGES - 1;
+  refused(vyre_mega_create(ops, target, &options, &mega),
+          "12 functions, but the handlers with barriers for the whole grid need more");
+  options.stage_count = STAGES + 1;
+  refused(vyre_mega_create(ops, target, &options, &mega), "need fewer");
 #else
   refused(vyre_mega_create(ops, target, &options, &mega), "a barrier for the whole grid is in a 'for'");
   options.program.handlers = NULL;
@@ -340,7 +392,8 @@ TEST(barriers_that_cannot_be_split_are_refused_by_name)
 
 /* ---- losses -------------------------------------------------------------------------------------------------------------- */
 
-TEST(staged_items_run_again_after_a_loss)
+static void
+check_staged_items_run_again_after_a_loss(void)
 {
   static const frail_fault faults[] = {FRAIL_LOST, FRAIL_LOST_AFTER, FRAIL_NO_MEMORY};
   for (uint32_t i = 0; i < 3; i++) {
@@ -354,11 +407,18 @@ TEST(staged_items_run_again_after_a_loss)
   }
 }
 
-#ifndef MEGA_CPU /* whose live kernels have no interpreted handlers */
+TEST(staged_items_run_again_after_a_loss)
+{
+  in_each_form(check_staged_items_run_again_after_a_loss);
+}
+
 /* Each item is done once.  In a ring that the host shares, an item that was claimed during a loss is FAULT instead. */
 TEST(live_items_are_done_once_despite_losses)
 {
   enum { FLIGHT = 6, ROUNDS = 6 };
+#ifdef MEGA_CPU
+  is_compiled = true; /* live kernels have no interpreted handlers */
+#endif
   world *w = start(VYRE_MEGA_PERSISTENT, 0);
   vyre_mega_ticket tickets[FLIGHT];
   vyre_mega_control control;
@@ -386,14 +446,15 @@ TEST(live_items_are_done_once_despite_losses)
   ok(vyre_mega_live_stop(w->live, &control, NULL));
   assert_int_equal(control.metrics[8], done);
   world_free(w);
+  is_compiled = false;
 }
-#endif
 
 TEST(a_fused_handler_may_have_barriers)
 {
-  world *w = world_with(
-      (vyre_mega_options){.struct_size = sizeof(vyre_mega_options), .program = {.source = source, .fused = "@sum"}, .slots = SLOTS},
-      WORDS);
+  world *w = world_with((vyre_mega_options){.struct_size = sizeof(vyre_mega_options),
+                                            .program = {.source = source_text(), .fused = "@sum"},
+                                            .slots = SLOTS},
+                        WORDS);
   put(w, 3, ITEM(.op = 1, .args = {5, 0, 1}));
   put(w, 9, ITEM(.op = 99, .args = {6, 1, 0}));
   go(w);

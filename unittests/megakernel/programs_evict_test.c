@@ -181,7 +181,6 @@ TEST(each_item_is_done_once_by_its_own_program_or_ends)
     publish(&s, 0, &more);
     finish(&s, &more);
   }
-  f->every = 0;
   evict_one(&s, f);
   vyre_mega_programs_count(s.p, &counts);
   ok(vyre_mega_programs_stop(s.p, &control, NULL));
