@@ -127,9 +127,10 @@ mega_make_module(const vyre_mega *mega, const mega_part *part, vyre_module **out
   const mega_parts parts = {&mega->options.program, &form, {collect_diagnostic, &messages}};
   vyre_status status = mega_part_make(&parts, part, out);
   if (status && messages.size)
-    status = vyre_status_note(status, "%s", messages.data);
+    status =
+        vyre_status_note(vyre_status_note(status, "%s", messages.data), "in the megakernel's text with the handlers' functions");
   vyre_bytes_free(&messages);
-  VYRE_TRY(vyre_status_note(status, "in the megakernel's text with the handlers' functions"));
+  VYRE_TRY(status);
   if (mega->options.optimize && mega->form != VYRE_KERNEL_C)
     status = mega->options.optimize(mega->options.optimize_user, *out);
   if (status)

@@ -21,8 +21,8 @@ enum { LANES = 4, FLIGHT = 4, TIMES = 40, PROGRAMS = 5, THREADS = 3 };
 typedef struct shared {
   vyre_mega_programs *p;
   pthread_mutex_t lock;
-  uint32_t programs[PROGRAMS], adds[PROGRAMS]; /* by place: the program's number, and what it adds */
-  uint32_t next;                               /* what the next program adds */
+  uint32_t programs[PROGRAMS], adds[PROGRAMS]; /* by place: the program's number, and the number that it adds */
+  uint32_t next;                               /* the number of the next program */
   uint32_t evictions, items, done, evicted, lost;
   uint32_t goal; /* items of all threads */
   bool stops;
