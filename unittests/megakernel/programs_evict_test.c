@@ -62,7 +62,7 @@ publish(shared *s, uint32_t place, flight *f)
     const vyre_mega_program_item item = {
         .program = s->programs[place], .buffers = &f->range, .buffer_count = 1, .groups = {1, 1, 1}};
     ok(vyre_mega_programs_publish(s->p, &item, &f->ticket, &published));
-    s->items += published;
+    __atomic_fetch_add(&s->items, published, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&s->lock);
   }
 }
