@@ -16,6 +16,7 @@ each_way(way_body *body, vyre_mega_program program, uint32_t slots, uint32_t obs
     print_message("  %s\n", how->name);
     body(w);
     world_free(w);
+    hang_progress();
   }
 }
 
