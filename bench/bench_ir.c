@@ -7,11 +7,13 @@
  *
  * The baseline is a copy loop over as many rows of 44 bytes: the cost of memory alone.  "seal (mixed)" seals a program whose
  * constants and variables were made while its body grew, so that every row moves.  "seal (dropped)" drops a fifth of the rows.
+ * "levels (phases)" computes the levels by phases (levels.vir), compiled to C.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 #include "program.h"
 #include "vyre/ir.h"
+#include "vyre/phases.h"
 #include "vyre/run.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
@@ -36,7 +38,10 @@ typedef struct bench {
   vyre_bytes text;   /* of source */
   vyre_bytes file;   /* of source, VIR0 */
   uint32_t *scratch; /* of source_rows */
+  uint32_t *side[2]; /* levels and depths by phases, of source_rows */
 } bench;
+
+extern const vyre_phases levels_phases; /* of levels.vir */
 
 /* Makes the sealed module and its text, once for each size. */
 static void
@@ -54,6 +59,10 @@ need_source(bench *b, uint32_t rows)
   b->source_rows = rows;
   free(b->scratch);
   b->scratch = bench_allocate((size_t)rows + 64, sizeof(*b->scratch));
+  for (uint32_t i = 0; i < 2; i++) {
+    free(b->side[i]);
+    b->side[i] = bench_allocate((size_t)rows + 64, sizeof(*b->side[i]));
+  }
 }
 
 /* ---- cases ---- */
@@ -209,6 +218,48 @@ CASE(loops, need_source(b, rows), analyze(b, VYRE_LOOPS))
 CASE(dominance, need_source(b, rows), analyze(b, VYRE_DOMINANCE))
 CASE(levels, need_source(b, rows), analyze(b, VYRE_LEVELS))
 
+/* Returns the memory of levels.vir with that name. */
+static void *
+memory_named(const bench *b, const char *name)
+{
+  const vyre_view *v = vyre_module_view(b->source);
+  const struct {
+    const char *name;
+    const uint32_t *data;
+  } all[] = {{"a", v->a}, {"b", v->b}, {"c", v->c}, {"parent", v->parent}, {"levels", b->side[0]}, {"depths", b->side[1]}};
+  uint32_t i = 0;
+  while (strcmp(all[i].name, name) != 0)
+    i++;
+  return (void *)(uintptr_t)all[i].data;
+}
+
+/* Runs the phases of levels.vir as C, and exits if their levels and depths are not those of the analysis. */
+static uint64_t
+run_level_phases(void *user, uint32_t rows)
+{
+  bench *b = user;
+  vyre_c_buffer buffers[2][8];
+  need_source(b, rows);
+  analyze(b, VYRE_LEVELS);
+  const vyre_view *v = vyre_module_view(b->source);
+  for (uint32_t p = 0; p < 2; p++)
+    for (uint32_t k = 0; k < levels_phases.phases[p].use_count; k++)
+      buffers[p][k] =
+          (vyre_c_buffer){memory_named(b, levels_phases.memory[levels_phases.phases[p].uses[k]].name), v->rows * sizeof(uint32_t)};
+  const uint64_t start = bench_now();
+  for (uint32_t p = 0; p < 2; p++) {
+    const vyre_c_dispatch dispatch = {.groups = {v->rows - 1, 1, 1}, .count = v->rows - 1, .buffers = buffers[p]};
+    levels_phases.phases[p].rows(&dispatch);
+  }
+  const uint64_t time = bench_now() - start;
+  if (memcmp(b->side[0] + 1, v->level + 1, (v->rows - 1) * sizeof(uint32_t)) != 0 ||
+      memcmp(b->side[1] + 1, v->depth + 1, (v->rows - 1) * sizeof(uint32_t)) != 0) {
+    fprintf(stderr, "bench-ir: the phases of levels.vir and the analysis differ at %u rows\n", rows);
+    exit(1);
+  }
+  return time;
+}
+
 /* Runs a program without control flow in one workgroup of `width` invocations, so that each invocation executes each row once. */
 static uint64_t
 run_interpreter(bench *b, uint32_t rows, uint32_t width)
@@ -339,6 +390,7 @@ main(int count, char **arguments)
       {"loops", run_loops},
       {"dominance", run_dominance},
       {"levels", run_levels},
+      {"levels (phases)", run_level_phases},
       {"interpret (1 wide)", run_interpreter_1},
       {"interpret (16 wide)", run_interpreter_16},
   };
@@ -355,6 +407,8 @@ main(int count, char **arguments)
   vyre_bytes_free(&b.text);
   vyre_bytes_free(&b.file);
   free(b.scratch);
+  free(b.side[0]);
+  free(b.side[1]);
   vyre_module_destroy(b.flat);
   vyre_module_destroy(b.source);
   vyre_module_destroy(b.module);

@@ -6,7 +6,6 @@
 
 #include "vyre/ptx.h"
 #include "vyre/spirv.h"
-#include "vyre/split.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
@@ -15,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_WORKGROUP = 256, DEFAULT_GROUPS = 4, ROOM = 1 << 16 };
+enum { DEFAULT_WORKGROUP = 256, DEFAULT_GROUPS = 4 };
 
 /* ---- geometry ------------------------------------------------------------------------------------------------------------ */
 
@@ -89,38 +88,12 @@ choose_geometry(vyre_mega *mega)
 
 /* ---- the program --------------------------------------------------------------------------------------------------------- */
 
-/* The messages of the parser, with places in the user's file. */
-typedef struct message_list {
-  const vyre_mega_program *program;
-  const vyre_bytes *source;
-  vyre_bytes text;
-} message_list;
-
 static void
 collect_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 {
   char text[1024];
-  message_list *all = user;
-  vyre_diagnostic own = *diagnostic;
-  vyre_mega_source_locate(all->program, all->source, &own);
-  vyre_diagnostic_format(&own, text, sizeof text);
-  vyre_status_free(vyre_bytes_printf(&all->text, "%s", text));
-}
-
-static vyre_status
-parse(const vyre_mega_program *program, const vyre_bytes *text, vyre_module *module)
-{
-  message_list messages = {program, text, {0}};
-  vyre_verify_errors errors = {0};
-  vyre_status status =
-      vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){collect_diagnostic, &messages});
-  if (status)
-    status = vyre_status_note(status, "%s", messages.text.data ? messages.text.data : "");
-  else
-    status = vyre_verify(module, &errors);
-  vyre_verify_errors_free(&errors);
-  vyre_bytes_free(&messages.text);
-  return vyre_status_note(status, "in the megakernel's text with the handlers' functions");
+  vyre_diagnostic_format(diagnostic, text, sizeof text);
+  vyre_status_free(vyre_bytes_printf(user, "%s", text));
 }
 
 /* Returns whether workgroups must wait for each other at the start.  Each workgroup has its own slots.  If a workgroup began
@@ -133,49 +106,36 @@ needs_start_barrier(const vyre_mega *mega)
          (build == VYRE_MEGA_PERSISTENT || build == VYRE_MEGA_PERSISTENT_BY_PRIORITY);
 }
 
-/* Refuses barriers for the whole grid in handlers.  Workgroups execute items independently, so the whole grid never reaches
- * such a barrier. */
-static vyre_status
-check_barriers(const vyre_module *module, const vyre_mega_form *form)
-{
-  if (vyre_grid_barriers(module, (vyre_row){vyre_module_view(module)->first[0]}) == (form->meets ? 1u : 0u))
-    return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "megakernel: a handler or the fused program has a barrier for the whole grid, but workgroups execute items "
-                    "independently\n"
-                    "Fix: move the code after the barrier to another operation, and publish it when all items of the first one "
-                    "are done, or run the program as a separate dispatch");
-}
-
-static vyre_status
-make_module(const vyre_mega *mega, vyre_module **out)
+static vyre_mega_form
+form_of(const vyre_mega *mega)
 {
   const uint32_t needed = VYRE_DEVICE_SUBGROUP_BASIC | VYRE_DEVICE_SUBGROUP_VOTE | VYRE_DEVICE_SUBGROUP_BALLOT;
   const bool can = (mega->info.subgroup_operations & needed) == needed && mega->workgroup > 1;
-  const vyre_mega_form form = {.workgroup = mega->workgroup,
-                               .is_together = can && !mega->options.is_alone,
-                               .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
-                               .meets = needs_start_barrier(mega),
-                               .has_no_halves = mega_has_no_halves(mega),
-                               .iterations = mega->info.max_iterations / 2};
-  vyre_bytes text = {0};
-  vyre_module *module = NULL;
-  vyre_status status = vyre_mega_source(&mega->options.program, &form, &text);
-  if (!status)
-    status = vyre_module_create(NULL, ROOM, &module);
-  if (!status)
-    status = parse(&mega->options.program, &text, module);
-  if (!status)
-    status = check_barriers(module, &form);
-  if (!status && mega->options.optimize)
-    status = mega->options.optimize(mega->options.optimize_user, module);
-  vyre_bytes_free(&text);
-  if (status) {
-    vyre_module_destroy(module);
-    return status;
-  }
-  *out = module;
-  return VYRE_OK;
+  return (vyre_mega_form){.workgroup = mega->workgroup,
+                          .is_together = can && !mega->options.is_alone,
+                          .is_device_scope = mega->form == VYRE_KERNEL_SPIRV,
+                          .meets = needs_start_barrier(mega),
+                          .has_no_halves = mega_has_no_halves(mega),
+                          .iterations = mega->info.max_iterations / 2};
+}
+
+vyre_status
+mega_make_module(const vyre_mega *mega, const mega_part *part, vyre_module **out)
+{
+  const vyre_mega_form form = form_of(mega);
+  vyre_bytes messages = {0};
+  const mega_parts parts = {&mega->options.program, &form, {collect_diagnostic, &messages}};
+  vyre_status status = mega_part_make(&parts, part, out);
+  if (status && messages.size)
+    status =
+        vyre_status_note(vyre_status_note(status, "%s", messages.data), "in the megakernel's text with the handlers' functions");
+  vyre_bytes_free(&messages);
+  VYRE_TRY(status);
+  if (mega->options.optimize && mega->form != VYRE_KERNEL_C)
+    status = mega->options.optimize(mega->options.optimize_user, *out);
+  if (status)
+    vyre_module_destroy(*out);
+  return status;
 }
 
 /* ---- for a target -------------------------------------------------------------------------------------------------------- */
@@ -190,14 +150,14 @@ static vyre_status
 choose_form(vyre_mega *mega)
 {
   const uint32_t forms = mega->info.forms;
-  mega->native = mega->options.native;
-  if (!mega->native.run && !is_users(&mega->options.program) && mega->options.workgroup <= 1)
-    mega->native = (mega->options.program.has_programs ? mega_program_natives : mega_natives)[mega->options.program.build];
+  mega->main.native = mega->options.native;
+  if (!mega->main.native.run && !is_users(&mega->options.program) && mega->options.workgroup <= 1)
+    mega->main.native = (mega->options.program.has_programs ? mega_program_natives : mega_natives)[mega->options.program.build];
   if (forms >> VYRE_KERNEL_SPIRV & 1)
     mega->form = VYRE_KERNEL_SPIRV;
   else if (forms >> VYRE_KERNEL_PTX & 1)
     mega->form = VYRE_KERNEL_PTX;
-  else if (forms >> VYRE_KERNEL_C & 1 && mega->native.run)
+  else if (forms >> VYRE_KERNEL_C & 1 && mega->main.native.run)
     mega->form = VYRE_KERNEL_C;
   else if (forms >> VYRE_KERNEL_VIR & 1)
     mega->form = VYRE_KERNEL_VIR;
@@ -209,41 +169,60 @@ choose_form(vyre_mega *mega)
   return VYRE_OK;
 }
 
-/* Makes the kernel's code in the target's form.  It is kept for a target that is reopened. */
-static vyre_status
-make_code(vyre_mega *mega)
+vyre_status
+mega_write(const vyre_mega *mega, vyre_module *module, mega_kernel *out)
 {
-  vyre_module *module = NULL;
-  if (mega->form == VYRE_KERNEL_C)
-    return VYRE_OK;
-  VYRE_TRY(make_module(mega, &module));
   const vyre_row program = {vyre_module_view(module)->first[0]};
-  if (mega->form == VYRE_KERNEL_VIR) {
-    mega->module = module;
-    mega->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
-    return VYRE_OK;
-  }
   /* Programs that the kernel interprets are strict, so that it computes floats exactly if the device can. */
   const bool is_exact = mega->options.program.has_programs && mega->info.free_float_controls;
   const vyre_spirv_options spirv = {.struct_size = sizeof spirv, .float_controls = is_exact ? mega->info.float_controls : 0};
+  if (mega->form == VYRE_KERNEL_VIR) {
+    out->module = module;
+    out->program = (vyre_kernel_program){.module = module, .row = program.id, .subgroup = mega->options.subgroup};
+    return VYRE_OK;
+  }
   vyre_status status =
       mega->form == VYRE_KERNEL_PTX
           ? vyre_ptx_write(module, program, &(vyre_ptx_options){.struct_size = sizeof(vyre_ptx_options), .name = "mega"},
-                           &mega->code)
-          : vyre_spirv_write(module, 0, &spirv, &mega->code);
+                           &out->code)
+          : vyre_spirv_write(module, 0, &spirv, &out->code);
   vyre_module_destroy(module);
   return status;
 }
 
-vyre_status
-mega_compile(vyre_mega *mega)
+/* Makes the code of the kernel and its stages in the target's form.  It is kept for a target that is reopened. */
+static vyre_status
+make_code(vyre_mega *mega)
 {
-  if (mega->kernel.id)
-    return VYRE_OK;
-  const uint32_t count = MEGA_BUFFERS + mega_has_data(mega);
-  vyre_kernel_slot slots[MEGA_MOST_BUFFERS];
-  for (uint32_t i = 0; i < count; i++)
+  const vyre_mega_form form = form_of(mega);
+  vyre_module *module = NULL;
+  bool *staged = NULL;
+  vyre_status found = mega_find_staged(&(mega_parts){.program = &mega->options.program, .form = &form}, &staged), status = VYRE_OK;
+  if (mega->form != VYRE_KERNEL_C)
+    status = mega_make_module(mega, &(mega_part){.kind = MEGA_PART_KERNEL, .is_staged = staged}, &module);
+  if (!status && module)
+    status = mega_write(mega, module, &mega->main);
+  if (status)
+    vyre_status_free(found); /* of the same text, without the parser's messages */
+  else
+    status = found;
+  if (!status && staged)
+    status = mega_make_stages(mega, staged);
+  free(staged);
+  return status;
+}
+
+vyre_status
+mega_compile_one(vyre_mega *mega, mega_kernel *k)
+{
+  uint32_t count = MEGA_BUFFERS + mega_has_data(mega);
+  vyre_kernel_slot slots[MEGA_ALL_BUFFERS];
+  for (uint32_t i = 0; i < MEGA_ALL_BUFFERS; i++)
     slots[i] = (vyre_kernel_slot){.binding = i, .kind = VYRE_SLOT_STORAGE};
+  if (mega->stage_count)
+    slots[count++].binding = MEGA_STAGE;
+  if (k->keeps)
+    slots[count++].binding = MEGA_KEPT;
   vyre_kernel_desc desc = {.label = "megakernel",
                            .form = mega->form,
                            .entry = "mega",
@@ -251,23 +230,58 @@ mega_compile(vyre_mega *mega)
                            .slots = slots,
                            .slot_count = count};
   if (mega->form == VYRE_KERNEL_C) {
-    desc.code = &mega->native;
-    desc.size = sizeof mega->native;
+    desc.code = &k->native;
+    desc.size = sizeof k->native;
   } else if (mega->form == VYRE_KERNEL_VIR) {
-    desc.code = &mega->program;
-    desc.size = sizeof mega->program;
+    desc.code = &k->program;
+    desc.size = sizeof k->program;
   } else {
-    desc.code = mega->code.data;
-    desc.size = mega->code.size;
+    desc.code = k->code.data;
+    desc.size = k->code.size;
   }
-  return mega->ops->compile(mega->target, &desc, &mega->kernel);
+  return k->kernel.id ? VYRE_OK : mega->ops->compile(mega->target, &desc, &k->kernel);
+}
+
+vyre_status
+mega_compile(vyre_mega *mega)
+{
+  VYRE_TRY(mega_compile_one(mega, &mega->main));
+  for (uint32_t i = 0; i < mega->stage_count; i++)
+    VYRE_TRY(mega_compile_one(mega, &mega->stages[i]));
+  return mega_stage_buffers(mega);
+}
+
+void
+mega_kernel_free(mega_kernel *k)
+{
+  vyre_module_destroy(k->module);
+  vyre_bytes_free(&k->code);
+}
+
+static vyre_status
+release_kernel(const vyre_mega *mega, const mega_kernel *k)
+{
+  return k->kernel.id ? mega->ops->release(mega->target, k->kernel) : VYRE_OK;
+}
+
+static vyre_status
+release(vyre_mega *mega)
+{
+  vyre_status status = release_kernel(mega, &mega->main);
+  for (uint32_t i = 0; i < mega->stage_count; i++)
+    status = vyre_status_join(status, release_kernel(mega, &mega->stages[i]));
+  status = vyre_status_join(status, mega_free_stage_buffers(mega));
+  return vyre_status_join(status, mega_free_kept(mega));
 }
 
 static void
 free_mega(vyre_mega *mega)
 {
-  vyre_module_destroy(mega->module);
-  vyre_bytes_free(&mega->code);
+  mega_kernel_free(&mega->main);
+  for (uint32_t i = 0; i < mega->stage_count; i++)
+    mega_kernel_free(&mega->stages[i]);
+  free(mega->stages);
+  free(mega->steps);
   free(mega);
 }
 
@@ -290,7 +304,12 @@ vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_meg
     status = make_code(mega);
   if (!status)
     status = mega_compile(mega);
+  if (!status) {
+    mega->steps = calloc(mega_step_count(mega), sizeof *mega->steps);
+    status = mega->steps ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a megakernel");
+  }
   if (status) {
+    status = vyre_status_join(status, release(mega));
     free_mega(mega);
     return status;
   }
@@ -304,8 +323,7 @@ vyre_mega_destroy(vyre_mega *mega)
   if (!mega)
     return VYRE_OK;
   mega_forget_stale(mega);
-  vyre_status status = mega->kernel.id ? mega->ops->release(mega->target, mega->kernel) : VYRE_OK;
-  status = vyre_status_join(status, mega_free_kept(mega));
+  vyre_status status = release(mega);
   free_mega(mega);
   return status;
 }

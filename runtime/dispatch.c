@@ -32,6 +32,7 @@ reads_of(const vyre_mega *mega)
 /* Memory of one submission.  Readbacks go to separate memory, so that an error does not change the caller's. */
 typedef struct submission {
   vyre_step *steps;
+  mega_launch *launches;
   vyre_upload *uploads;
   vyre_read *reads;
   unsigned char *data;
@@ -41,6 +42,7 @@ static void
 free_submission(submission *s)
 {
   free(s->steps);
+  free(s->launches);
   free(s->uploads);
   free(s->reads);
   free(s->data);
@@ -53,11 +55,12 @@ make_submission(const vyre_mega *mega, const vyre_mega_row *rows, uint32_t count
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < reads_of(mega); k++)
       bytes += rows[i].buffers[k].size;
-  s->steps = calloc((size_t)count * (mega->is_beside ? mega->groups : 1), sizeof *s->steps);
+  s->steps = calloc((size_t)count * mega_step_count(mega), sizeof *s->steps);
+  s->launches = calloc(count, sizeof *s->launches);
   s->uploads = calloc((size_t)count * MEGA_BUFFERS, sizeof *s->uploads);
   s->reads = calloc((size_t)count * MEGA_BUFFERS, sizeof *s->reads);
   s->data = malloc(bytes);
-  return s->steps && s->uploads && s->reads && s->data ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a dispatch");
+  return s->steps && s->launches && s->uploads && s->reads && s->data ? VYRE_OK : VYRE_OUT_OF_MEMORY("for a dispatch");
 }
 
 /* Refuses ranges without a size.  They would mean the rest of the buffer, whose size is unknown here. */
@@ -105,26 +108,38 @@ put_outputs(const vyre_mega *mega, const submission *s, uint32_t count, vyre_meg
 }
 
 static vyre_status
-submit(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, const void *const *data, submission *s, vyre_mega_stats *stats)
+submit_sequence(vyre_mega *mega, const vyre_sequence *sequence, vyre_mega_stats *stats)
 {
-  vyre_sequence q = {.steps = s->steps, .uploads = s->uploads, .reads = s->reads};
-  unsigned char *at = s->data;
   vyre_timing timing = {0};
-  for (uint32_t i = 0; i < count; i++) {
-    for (uint32_t k = 0; data && k < MEGA_BUFFERS; k++)
-      s->uploads[q.upload_count++] = (vyre_upload){rows[i].buffers[k], data[i * MEGA_BUFFERS + k]};
-    q.step_count += mega_launch(mega, rows[i].buffers, &s->steps[q.step_count]);
-    for (uint32_t k = 0; k < reads_of(mega); k++) {
-      s->reads[q.read_count++] = (vyre_read){rows[i].buffers[k], at};
-      at += rows[i].buffers[k].size;
-    }
-  }
-  VYRE_TRY(mega->ops->submit(mega->target, &q, &timing));
+  VYRE_TRY(mega->ops->submit(mega->target, sequence, &timing));
   stats->input_bytes += timing.bytes_up;
   stats->readback_bytes += timing.bytes_down;
   stats->bytes_moved += timing.bytes_up + timing.bytes_down;
   stats->kernel_launches += timing.launches;
   stats->sync_points += timing.waits;
+  return VYRE_OK;
+}
+
+/* Submits the rows together.  With passes, each row has a sequence, because a repeat that does not finish ends its sequence. */
+static vyre_status
+submit(vyre_mega *mega, const vyre_mega_row *rows, uint32_t count, const void *const *data, submission *s, vyre_mega_stats *stats)
+{
+  vyre_sequence q = {.uploads = s->uploads, .reads = s->reads};
+  unsigned char *at = s->data;
+  for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t k = 0; data && k < MEGA_BUFFERS; k++)
+      s->uploads[q.upload_count++] = (vyre_upload){rows[i].buffers[k], data[i * MEGA_BUFFERS + k]};
+    mega_add_launch(mega, rows[i].buffers, &s->launches[i], s->steps, &q);
+    for (uint32_t k = 0; k < reads_of(mega); k++) {
+      s->reads[i * reads_of(mega) + k] = (vyre_read){rows[i].buffers[k], at};
+      q.read_count++;
+      at += rows[i].buffers[k].size;
+    }
+    if (mega->options.passes <= 1 && i + 1 < count)
+      continue;
+    VYRE_TRY(submit_sequence(mega, &q, stats));
+    q = (vyre_sequence){.uploads = s->uploads, .reads = s->reads + (size_t)(i + 1) * reads_of(mega)};
+  }
   return VYRE_OK;
 }
 

@@ -26,7 +26,9 @@ choose_way(const vyre_mega *mega, uint32_t slice)
 {
   if (!(mega->info.capabilities & VYRE_TARGET_IMPORT))
     return VYRE_MEGA_MIRRORED;
-  return slice || !(mega->info.capabilities & VYRE_TARGET_ASYNC) ? VYRE_MEGA_SLICED : VYRE_MEGA_MAPPED;
+  /* Items with barriers for the whole grid run after a launch. */
+  const bool has_slices = slice || mega->stage_count || !(mega->info.capabilities & VYRE_TARGET_ASYNC);
+  return has_slices ? VYRE_MEGA_SLICED : VYRE_MEGA_MAPPED;
 }
 
 static vyre_status

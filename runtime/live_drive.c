@@ -37,8 +37,9 @@ live_submit(vyre_mega_live *live, const vyre_sequence *sequence)
 static vyre_status
 launch(vyre_mega_live *live)
 {
-  vyre_step steps[MEGA_MOST_THREADS];
-  const vyre_sequence sequence = {.steps = steps, .step_count = mega_launch(live->mega, live->row.buffers, steps)};
+  mega_launch own;
+  vyre_sequence sequence = {0};
+  mega_add_launch(live->mega, live->row.buffers, &own, live->mega->steps, &sequence);
   return live_submit(live, &sequence);
 }
 
@@ -140,7 +141,7 @@ add_memory(vyre_mega_live *live, slice *s)
 static vyre_status
 run_slice(vyre_mega_live *live, slice *s)
 {
-  vyre_step steps[MEGA_MOST_THREADS];
+  mega_launch own;
   s->reads[s->read_count++] = (vyre_read){{live->row.buffers[0].buffer, 0, live->sizes[0]}, live->down};
   for (uint32_t slot = 0; slot < live->slots; slot++) {
     if (live->there[slot] == LIVE_NOT_THERE &&
@@ -158,12 +159,8 @@ run_slice(vyre_mega_live *live, slice *s)
   }
   if (live->memory.image)
     VYRE_TRY(add_memory(live, s));
-  const vyre_sequence sequence = {.uploads = s->uploads,
-                                  .upload_count = s->upload_count,
-                                  .steps = steps,
-                                  .step_count = mega_launch(live->mega, live->row.buffers, steps),
-                                  .reads = s->reads,
-                                  .read_count = s->read_count};
+  vyre_sequence sequence = {.uploads = s->uploads, .upload_count = s->upload_count, .reads = s->reads, .read_count = s->read_count};
+  mega_add_launch(live->mega, live->row.buffers, &own, live->mega->steps, &sequence);
   VYRE_TRY(live_submit(live, &sequence));
   if (live->memory.image)
     live_memory_merge(live, &s->memory); /* before the ends of items, after which the host reads their results */

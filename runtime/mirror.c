@@ -202,16 +202,12 @@ copy_reads(vyre_mega_mirror *m, uint32_t reads, vyre_mega_stats *stats)
 static vyre_status
 dispatch(vyre_mega_mirror *m, vyre_mega_stats *stats)
 {
-  vyre_step steps[MEGA_MOST_THREADS];
+  mega_launch launch;
   vyre_timing timing = {0};
   VYRE_TRY(mega_compile(m->mega));
   VYRE_TRY(make_buffers(m, stats));
-  const vyre_sequence sequence = {.uploads = m->uploads,
-                                  .upload_count = list_uploads(m),
-                                  .steps = steps,
-                                  .step_count = mega_launch(m->mega, m->row.buffers, steps),
-                                  .reads = m->reads,
-                                  .read_count = list_reads(m)};
+  vyre_sequence sequence = {.uploads = m->uploads, .upload_count = list_uploads(m), .reads = m->reads, .read_count = list_reads(m)};
+  mega_add_launch(m->mega, m->row.buffers, &launch, m->mega->steps, &sequence);
   m->is_reset = true;
   VYRE_TRY(m->mega->ops->submit(m->mega->target, &sequence, &timing));
   copy_reads(m, sequence.read_count, stats);

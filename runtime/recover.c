@@ -50,7 +50,10 @@ forget_handles(vyre_mega *mega)
 {
   (void)was_made_anew(mega, &mega->recoveries);
   mega->losses++;
-  mega->kernel = (vyre_kernel){0};
+  mega->main.kernel = (vyre_kernel){0};
+  for (uint32_t i = 0; i < mega->stage_count; i++)
+    mega->stages[i].kernel = (vyre_kernel){0};
+  mega->stage = mega->kept = (vyre_device_buffer){0};
   for (uint32_t k = 0; k < MEGA_BUFFERS; k++)
     mega->sizes[k] = 0;
 }

@@ -21,6 +21,12 @@ mega_function_name(const char *text)
   return text && *text == '@' ? text + 1 : text;
 }
 
+bool
+mega_is_same_function(const vyre_mega_program *program, uint32_t a, uint32_t b)
+{
+  return strcmp(mega_function_name(program->handlers[a].function), mega_function_name(program->handlers[b].function)) == 0;
+}
+
 static bool
 is_in_name(char c)
 {

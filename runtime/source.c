@@ -14,6 +14,7 @@
 typedef struct writer {
   const vyre_mega_program *program;
   const vyre_mega_form *form;
+  const mega_part *part;
   vyre_bytes *out;
 } writer;
 
@@ -22,6 +23,7 @@ static const char buffers[] = "buffer %control : u32[] storage rw set(0) binding
                               "  buffer %debug : u32[] storage rw set(0) binding(2)\n"
                               "  buffer %io : u32[] storage rw set(0) binding(3)\n";
 static const char data_buffer[] = "  buffer %data : u32[] storage rw set(0) binding(4)\n";
+static const char stage_buffer[] = "  buffer %stage : u32[] storage rw set(0) binding(5)\n";
 
 static bool
 is_persistent(const vyre_mega_program *p)
@@ -46,6 +48,34 @@ put_call(const writer *w, const char *function)
 
 static vyre_status put_text(const writer *w, const char *text);
 
+/* Writes the call of handler `i`, or the row that stages its item. */
+static vyre_status
+put_handler(const writer *w, uint32_t i, const char *function)
+{
+  if (w->part->is_staged && w->part->is_staged[i])
+    return vyre_bytes_printf(w->out, "@mega_stage(%%ring, %%stage, %%base, %%op)");
+  return put_call(w, function);
+}
+
+/* Writes whether an item's op code has another function than that of the handler `part->handler`. */
+static vyre_status
+put_is_other(const writer *w)
+{
+  const vyre_mega_program *p = w->program;
+  uint32_t count = 0;
+  if (p->fused)
+    return vyre_bytes_printf(w->out, "false");
+  for (uint32_t i = 0; i < p->handler_count; i++)
+    if (mega_is_same_function(p, i, w->part->handler)) {
+      VYRE_TRY(vyre_bytes_printf(w->out, "and(ne(%%op, %" PRIu32 "u32), ", p->handlers[i].op));
+      count++;
+    }
+  VYRE_TRY(vyre_bytes_printf(w->out, "true"));
+  for (; count; count--)
+    VYRE_TRY(vyre_bytes_printf(w->out, ")"));
+  return VYRE_OK;
+}
+
 /* Writes a switch over the op codes of the protocol and of the handlers, because the compiler can make a switch a jump table. */
 static vyre_status
 put_switch(const writer *w)
@@ -64,7 +94,7 @@ put_switch(const writer *w)
   VYRE_TRY(put_text(w, cases));
   for (uint32_t i = 0; i < w->program->handler_count; i++) {
     VYRE_TRY(vyre_bytes_printf(w->out, "    case %" PRIu32 "u32 { set %%result, ", w->program->handlers[i].op));
-    VYRE_TRY(put_call(w, w->program->handlers[i].function));
+    VYRE_TRY(put_handler(w, i, w->program->handlers[i].function));
     VYRE_TRY(vyre_bytes_printf(w->out, " }\n"));
   }
   if (w->program->has_programs)
@@ -78,7 +108,7 @@ put_operation(const writer *w)
   if (!w->program->fused)
     return put_switch(w);
   VYRE_TRY(vyre_bytes_printf(w->out, "set %%result, "));
-  return put_call(w, w->program->fused);
+  return put_handler(w, 0, w->program->fused);
 }
 
 /* ---- text ---------------------------------------------------------------------------------------------------------------- */
@@ -109,22 +139,49 @@ put_turn(const writer *w)
                      "    %came = or(%visited, and(%turn, 3u32))");
 }
 
+#define IS(text) (length == sizeof(text) - 1 && memcmp(word, text, length) == 0)
+
+/* Writes a word of the text for staged items.  Sets *out_found to false if it is not such a word. */
+static vyre_status
+put_word_of_stages(const writer *w, const char *word, size_t length, bool *out_found)
+{
+  const bool is_staged = w->part->is_staged != NULL;
+  *out_found = true;
+  if (IS("RESET"))
+    return vyre_bytes_printf(w->out, "%s", is_staged ? "if eq(gid.x, 0u32) { store %stage[0], 0u32 }" : "");
+  if (IS("STAGE_CHECK"))
+    return is_staged ? put_text(w, "if eq(get(%result), $THEN_STAGEu32) {\n"
+                                   "    if eq(load(%stage[@mega_mark(%slot)]), $STAGEDu32) { return 4u32 }\n  }")
+                     : VYRE_OK;
+  if (IS("IS_OTHER"))
+    return put_is_other(w);
+  if (IS("CALL"))
+    return put_call(w, w->program->fused ? w->program->fused : w->program->handlers[w->part->handler].function);
+  *out_found = false;
+  return VYRE_OK;
+}
+
 static vyre_status
 put_word(const writer *w, const char *word, size_t length)
 {
   const bool has_data = has_data_buffer(w->program), has_programs = w->program->has_programs;
-#define IS(text) (length == sizeof(text) - 1 && memcmp(word, text, length) == 0)
+  const bool has_stage = w->part->is_staged != NULL;
+  bool found;
+  vyre_status status = put_word_of_stages(w, word, length, &found);
+  if (found || status)
+    return status;
   if (IS("SCOPE"))
     return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device");
   if (IS("RELAXED")) /* `cross_device` alone is 0, which means device scope */
     return vyre_bytes_printf(w->out, "%s", w->form->is_device_scope ? "device" : "cross_device uniform_memory");
   if (IS("PARAMETERS"))
-    return vyre_bytes_printf(w->out, "%%control : path u32[], %%ring : path u32[], %%debug : path u32[], %%io : path u32[]%s",
-                             has_data ? ", %data : path u32[]" : "");
+    return vyre_bytes_printf(w->out, "%%control : path u32[], %%ring : path u32[], %%debug : path u32[], %%io : path u32[]%s%s",
+                             has_data ? ", %data : path u32[]" : "", has_stage ? ", %stage : path u32[]" : "");
   if (IS("ARGUMENTS"))
-    return vyre_bytes_printf(w->out, "%%control, %%ring, %%debug, %%io%s", has_data ? ", %data" : "");
+    return vyre_bytes_printf(w->out, "%%control, %%ring, %%debug, %%io%s%s", has_data ? ", %data" : "",
+                             has_stage ? ", %stage" : "");
   if (IS("BUFFERS"))
-    return vyre_bytes_printf(w->out, "%s%s", buffers, has_data ? data_buffer : "");
+    return vyre_bytes_printf(w->out, "%s%s%s", buffers, has_data ? data_buffer : "", has_stage ? stage_buffer : "");
   if (IS("WORK"))
     return vyre_bytes_printf(w->out, "%s", has_programs ? "var %work : u32" : "");
   if (IS("CAME"))
@@ -229,27 +286,52 @@ check(const vyre_mega_program *p)
   return VYRE_OK;
 }
 
+/* Writes the functions of handlers, and those that they may call. */
 static vyre_status
-put_all(const writer *w)
+put_functions(const writer *w)
 {
-  VYRE_TRY(put_text(w, w->form->is_together ? mega_text_together : mega_text_alone));
   VYRE_TRY(put_text(w, mega_text_handlers));
-  if (w->program->source)
-    VYRE_TRY(vyre_bytes_printf(w->out, "%s\n", w->program->source));
+  return w->program->source ? vyre_bytes_printf(w->out, "%s\n", w->program->source) : VYRE_OK;
+}
+
+static vyre_status
+put_kernel(const writer *w)
+{
+  VYRE_TRY(put_functions(w));
   if (w->program->has_programs) {
     VYRE_TRY(vyre_bytes_append(w->out, mega_text_eval, strlen(mega_text_eval)));
     VYRE_TRY(put_text(w, mega_text_programs));
   }
+  if (w->part->is_staged)
+    VYRE_TRY(put_text(w, mega_text_stage));
+  VYRE_TRY(put_text(w, mega_text_end));
   VYRE_TRY(put_text(w, mega_text_item));
   return put_text(w, w->program->build == VYRE_MEGA_ONCE ? mega_text_once : mega_text_rounds);
+}
+
+static vyre_status
+put_all(const writer *w)
+{
+  VYRE_TRY(put_text(w, w->form->is_together ? mega_text_together : mega_text_alone));
+  if (w->part->kind == MEGA_PART_KERNEL)
+    return put_kernel(w);
+  VYRE_TRY(put_text(w, mega_text_stage));
+  VYRE_TRY(w->part->kind == MEGA_PART_GRID ? put_functions(w) : put_text(w, mega_text_end));
+  return put_text(w, w->part->kind == MEGA_PART_GRID ? mega_text_grid : mega_text_grid_end);
+}
+
+vyre_status
+mega_source(const vyre_mega_program *program, const vyre_mega_form *form, const mega_part *part, vyre_bytes *out)
+{
+  const writer w = {program, form, part, out};
+  const size_t size = out->size;
+  VYRE_TRY(check(program));
+  VYRE_TRY(mega_check_signatures(program));
+  return vyre_bytes_undo(out, size, put_all(&w));
 }
 
 vyre_status
 vyre_mega_source(const vyre_mega_program *program, const vyre_mega_form *form, vyre_bytes *out)
 {
-  const writer w = {program, form, out};
-  const size_t size = out->size;
-  VYRE_TRY(check(program));
-  VYRE_TRY(mega_check_signatures(program));
-  return vyre_bytes_undo(out, size, put_all(&w));
+  return mega_source(program, form, &(mega_part){.kind = MEGA_PART_KERNEL}, out);
 }

@@ -1,7 +1,8 @@
 /* Barriers and fences.
  *
  * A grid barrier counts blocks in words of the dispatch.  The last block to arrive begins a new generation, on which the
- * others wait.  A waiting block exits after a fault, because an invocation that ended may never arrive.
+ * others wait.  A waiting block exits after a fault, because an invocation that ended may never arrive.  An invocation that
+ * returned goes from each grid barrier to the next, because the barrier of its block waits for it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -34,10 +35,12 @@ put_grid(gen *g)
 {
   const uint32_t meet = pgen_new_label(g), wait = pgen_new_label(g), last = pgen_new_label(g);
   const unsigned d = g->dispatch.number;
-  const reg first = PRED(g, "setp.eq.u32", pgen_lindex(g), lit(0)), generation = pgen_new(g, REG_32), arrived = pgen_new(g, REG_32);
+  const reg generation = pgen_new(g, REG_32), arrived = pgen_new(g, REG_32);
   const reg now = pgen_new(g, REG_32), fault = pgen_new(g, REG_32), count = pgen_new(g, REG_32);
+  if (g->ends_early)
+    pgen_label(g, g->next_grid);
   pgen_barrier_of_workgroup(g);
-  pgen_branch_unless(g, first, meet);
+  pgen_branch_unless(g, PRED(g, "setp.eq.u32", pgen_lindex(g), lit(0)), meet);
   pgen_put(g, "\tfence.acq_rel.gpu;\n\tld.relaxed.gpu.global.u32 %%r%u, [%%d%u+40];\n", generation.number, d);
   pgen_put(g, "\tld.global.u32 %%r%u, [%%d%u+24];\n", count.number, d);
   pgen_put(g, "\tatom.acq_rel.gpu.global.add.u32 %%r%u, [%%d%u+36], 1; // grid barrier\n", arrived.number, d);
@@ -53,6 +56,10 @@ put_grid(gen *g)
   pgen_put(g, "\tst.relaxed.gpu.global.u32 [%%d%u+36], 0;\n\tred.release.gpu.global.add.u32 [%%d%u+40], 1;\n", d, d);
   pgen_label(g, meet);
   pgen_barrier_of_workgroup(g);
+  if (!g->ends_early)
+    return;
+  g->next_grid = pgen_new_label(g);
+  pgen_branch_if(g, PRED(g, "setp.ne.u32", g->ended, lit(0)), g->next_grid);
 }
 
 void

@@ -2,7 +2,7 @@
  *
  *     leave, break   to the label after the construct
  *     continue       to the label before a loop's step or continuing region
- *     return         the lane exits
+ *     return         the lane exits, or goes to the next grid barrier
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -177,7 +177,10 @@ pgen_jump(gen *g, uint32_t row)
     pgen_wide_jump(g, row);
     return;
   }
-  if (op == VYRE_OP_return || op == VYRE_OP_trap)
+  if (op == VYRE_OP_return && g->ends_early) {
+    pgen_move(g, g->ended, lit(1));
+    pgen_branch(g, g->next_grid);
+  } else if (op == VYRE_OP_return || op == VYRE_OP_trap)
     pgen_code(g, "exit", NULL, 0);
   else if (op == VYRE_OP_breakif)
     pgen_branch_if(g, pgen_value(g, g->v->a[row], 0), g->exits[target - g->program]);

@@ -77,6 +77,7 @@ typedef struct gen {
   bool strict, approximate;
   bool wide;         /* lanes must reconverge, so there are masks */
   bool grid_barrier; /* there is a barrier of the whole grid */
+  bool ends_early;   /* invocations that return still wait at grid barriers */
   const char *kernel;
 
   /* by row - program */
@@ -98,6 +99,8 @@ typedef struct gen {
   bool unless;
   reg mask, where;
   reg wid[3], groups[3], lid[3], lindex, dispatch;
+  reg ended; /* of `ends_early`: not 0 if the invocation returned; next_grid is the next barrier or the end */
+  uint32_t next_grid;
   uint32_t join;       /* label of lanes that leave the region of the innermost wide construct */
   reg stays;           /* of a wide loop: whether the lane executes the next iteration */
   uint32_t after_case; /* of a narrow switch: label of the next case */

@@ -321,6 +321,10 @@ pgen_start(gen *g)
   put_buffers(g);
   if (g->wide)
     put_masks(g);
+  if (g->ends_early) {
+    g->ended = pgen_copy(g, REG_32, lit(0));
+    g->next_grid = pgen_new_label(g);
+  }
   place_shared(g);
   clear_shared(g);
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])

@@ -26,26 +26,45 @@ make_columns(gen *g)
   return g->slots != NULL;
 }
 
+/* Returns whether only blocks are around the row. */
+static bool
+is_at_top(const gen *g, uint32_t row)
+{
+  uint32_t region = g->v->parent[row];
+  while (region != g->program && op_of(g, g->v->parent[region]) == VYRE_OP_block)
+    region = g->v->parent[g->v->parent[region]];
+  return region == g->program;
+}
+
+/* Refuses `return` before a grid barrier, unless invocations that returned can go from one grid barrier to the next.  Then the grid
+ * barriers are at the top of the program, and the remaining invocations of a workgroup do not wait for each other elsewhere. */
+static bool
+check_returns(gen *g)
+{
+  uint32_t refused = 0;
+  for (uint32_t row = g->program + 1; row < g->end && g->ends_early; row++)
+    if (op_of(g, row) == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 3 &&
+        (g->wide || VYRE_ORDER_EXECUTION(g->v->imm[row]) == 2 || !is_at_top(g, row)))
+      refused = row;
+  return !refused || pgen_fail(g, refused,
+                               "a barrier waits for the whole grid, but invocations that `return` never arrive\n"
+                               "Fix: put the code after the `return` into an `if`");
+}
+
 /* Refuses programs that cannot be written as PTX. */
 static bool
 can_be_written(gen *g)
 {
   bool returns = false;
-  uint32_t grid = 0;
   g->w.status = code_refuse_opaque(g->module, g->program, "PTX");
   for (uint32_t row = g->program + 1; row < g->end && !g->w.status; row++) {
     const vyre_opcode op = op_of(g, row);
     if (op == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_HANDLE)
       return pgen_fail(g, row, "images, samplers and pointers cannot be written as PTX\nFix: write SPIR-V");
-    if (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2)
-      grid = row;
+    g->grid_barrier = g->grid_barrier || (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2);
     returns = returns || op == VYRE_OP_return;
   }
-  g->grid_barrier = grid != 0;
-  if (grid && returns)
-    return pgen_fail(g, grid,
-                     "a barrier waits for the whole grid, but invocations that `return` never arrive\n"
-                     "Fix: put the code after the `return` into an `if`");
+  g->ends_early = g->grid_barrier && returns;
   return !g->w.status;
 }
 
@@ -137,11 +156,15 @@ write_kernel(gen *g, vyre_bytes *kernels)
   g->w.out = &g->body;
   g->join = end;
   pgen_survey(g);
+  if (!check_returns(g))
+    return;
   pgen_start(g);
   const vyre_status status = vyre_call_nested(g->nests, write_rows, g);
   g->w.status = vyre_status_join(g->w.status, status);
   if (g->wide)
     pgen_label(g, end);
+  if (g->ends_early)
+    pgen_label(g, g->next_grid);
   pgen_code(g, "ret", NULL, 0);
   if (g->shared_bytes > VYRE_PTX_SHARED)
     pgen_fail(g, g->program, "%" PRIu64 " bytes of workgroup memory exceed the limit of %u\nFix: use less", g->shared_bytes,

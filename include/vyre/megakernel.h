@@ -306,7 +306,7 @@ typedef enum vyre_mega_build {
  *
  * The data buffer `%data : path u32[]` follows %io. The result is 0, a reason from VYRE_MEGA_REASON_USER to 0xffff, or
  * VYRE_MEGA_AGAIN: the slot becomes YIELD, and the item runs again at its next turn. A handler must not wait for another item,
- * which may run after it. */
+ * which may run after it, except at a barrier for the whole grid: it waits for all items of the handler in the launch. */
 typedef struct vyre_mega_handler {
   uint32_t op;          /* a user op code */
   const char *function; /* with or without its @ */
@@ -379,6 +379,13 @@ typedef struct vyre_mega_options {
   vyre_status (*optimize)(void *user, struct vyre_module *module);
   void *optimize_user;
   vyre_mega_recovery recovery;
+  /* If a handler has barriers for the whole grid: most passes over the ring in a launch. A further pass follows while an item of
+   * such a handler returned VYRE_MEGA_AGAIN in the last one. 0 for 1. */
+  uint32_t passes;
+  /* With `native`, and handlers that have barriers for the whole grid: the array NAME_stages that vyre-megac writes. The program then
+   * needs its `source`. */
+  uint32_t (*const *stages)(const struct vyre_c_dispatch *dispatch);
+  uint32_t stage_count;
 } vyre_mega_options;
 
 /* Compiles a kernel. The target must stay open until the kernel is destroyed. */

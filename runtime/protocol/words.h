@@ -13,6 +13,8 @@
 enum { SLOT_PATIENCE = 13, SLOT_REQUEST = 14 };
 /* Words of an IO slot. */
 enum { IO_OP, IO_SOURCE, IO_DESTINATION, IO_LOW, IO_HIGH, IO_BYTES, IO_STATE, IO_TAG, IO_WORDS };
+/* The buffer of staged items: the index of the first mark, and values of marks. */
+enum { STAGE_MARKS = 2, STAGED = 1, STAGE_ENDED = 2 };
 /* Logarithms of the number of words of a slot. */
 enum { SLOT_SHIFT = 4, IO_SHIFT = 3 };
 _Static_assert(VYRE_MEGA_SLOT_WORDS == 1 << SLOT_SHIFT && VYRE_MEGA_IO_WORDS == 1 << IO_SHIFT &&

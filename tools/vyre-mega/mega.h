@@ -12,7 +12,7 @@
 typedef struct mega_options {
   const char *handlers_path, *target_name, *log_path, *metrics_path, *help;
   option_device on;
-  option_number slots, observables;
+  option_number slots, observables, passes;
   name_list inputs;
   option_texts responses;
   bool by_priority, is_live, watches;

@@ -228,7 +228,8 @@ run_on(run *r, vyre_target *target)
                                                  .source_name = o->handlers_path,
                                                  .handlers = o->handlers.all,
                                                  .handler_count = o->handlers.count},
-                                     .slots = r->slots};
+                                     .slots = r->slots,
+                                     .passes = (uint32_t)o->passes.value};
   vyre_status status = vyre_mega_create(o->target, target, &options, &r->mega);
   vyre_bytes_free(&source);
   if (status)

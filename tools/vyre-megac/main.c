@@ -3,16 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../mega/handlers.h"
 #include "cli/options/console.h"
+#include "runtime/parts.h"
+#include "vyre/batch.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
-#include "vyre/megakernel.h"
-#include "vyre/text.h"
-#include "vyre/verify.h"
+#include "vyre/split.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { ROOM = 1 << 16 };
 
 typedef struct options {
   const char *build, *fused, *emit, *name, *output, *help;
@@ -73,54 +73,117 @@ build_of(const options *o)
   return (vyre_mega_build)build;
 }
 
+/* The modules of one output.  Each becomes a C function. */
+typedef struct output {
+  const options *options;
+  const mega_parts *parts;
+  vyre_batch *batch;
+  uint32_t count;
+} output;
+
+/* Adds a copy of the module.  The first is the kernel, and the others are stages: NAME_1 and so on. */
 static vyre_status
-emit(const options *o, const vyre_module *module, vyre_bytes *out)
+add_module(output *out, vyre_module *module)
 {
+  const char *name = out->options->name ? out->options->name : "mega";
+  char text[80];
+  const int length = snprintf(text, sizeof text, out->count ? "%.64s_%" PRIu32 : "%.64s", name, out->count);
+  vyre_row_set_name(module, (vyre_row){vyre_module_view(module)->first[0]}, text, (size_t)length);
+  out->count++;
+  VYRE_TRY(vyre_module_seal(module, NULL));
+  return vyre_batch_add(out->batch, module);
+}
+
+static vyre_status
+add_part(output *out, const mega_part *part)
+{
+  vyre_module *module;
+  VYRE_TRY(mega_part_make(out->parts, part, &module));
+  vyre_status status = add_module(out, module);
+  vyre_module_destroy(module);
+  return status;
+}
+
+static vyre_status
+add_segments(output *out, const mega_part *part)
+{
+  vyre_module *module;
+  vyre_segments segments = {0};
+  VYRE_TRY(mega_part_make(out->parts, part, &module));
+  vyre_status status = vyre_split_grid(module, (vyre_row){vyre_module_view(module)->first[0]}, &segments);
+  for (uint32_t i = 0; !status && i < segments.count; i++)
+    status = add_module(out, segments.modules[i]);
+  if (segments.count)
+    vyre_segments_free(&segments);
+  vyre_module_destroy(module);
+  return vyre_status_note(status, "in the handler @%s, which has a barrier for the whole grid",
+                          mega_handler_function(out->parts->program, part->handler));
+}
+
+/* Adds the kernel, and the stages of handlers with barriers for the whole grid in the order of vyre_mega_options.stages. */
+static vyre_status
+add_parts(output *out, const bool *staged)
+{
+  const vyre_mega_program *p = out->parts->program;
+  VYRE_TRY(add_part(out, &(mega_part){.kind = MEGA_PART_KERNEL, .is_staged = staged}));
+  if (!staged)
+    return VYRE_OK;
+  for (uint32_t i = 0; i < mega_handler_count(p); i++)
+    if (staged[i] && mega_handler_first(p, i) == i)
+      VYRE_TRY(add_segments(out, &(mega_part){MEGA_PART_GRID, staged, i}));
+  return add_part(out, &(mega_part){.kind = MEGA_PART_GRID_END, .is_staged = staged});
+}
+
+/* Writes all functions, and an array of the stages. */
+static vyre_status
+emit(const output *from, vyre_bytes *out)
+{
+  const options *o = from->options;
+  const char *name = o->name ? o->name : "mega";
+  vyre_module *module = vyre_batch_module(from->batch);
+  VYRE_TRY(vyre_module_seal(module, NULL));
   if (o->emit && strcmp(o->emit, "vir") == 0)
     return vyre_text_print(module, NULL, out);
-  return vyre_c_write(module, (vyre_row){vyre_module_view(module)->first[0]},
-                      &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .name = o->name ? o->name : "mega"}, out);
-}
-
-/* A text, and the program that it was made of. */
-typedef struct origin {
-  const vyre_mega_program *program;
-  const vyre_bytes *text;
-} origin;
-
-static void
-print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
-{
-  const origin *of = user;
-  vyre_diagnostic own = *diagnostic;
-  vyre_mega_source_locate(of->program, of->text, &own);
-  console_diagnostics.emit(console_diagnostics.user, &own);
+  if (from->count == 1)
+    return vyre_c_write(module, (vyre_row){vyre_module_view(module)->first[0]},
+                        &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .name = name}, out);
+  VYRE_TRY(vyre_c_write(module, VYRE_NONE, NULL, out));
+  VYRE_TRY(vyre_bytes_printf(
+      out, "\n/* vyre_mega_options.stages */\nuint32_t (*const %s_stages[%" PRIu32 "])(const vyre_c_dispatch *) = {", name,
+      from->count - 1));
+  for (uint32_t i = 1; i < from->count; i++)
+    VYRE_TRY(vyre_bytes_printf(out, "%s%s_%" PRIu32, i > 1 ? ", " : "", name, i));
+  return vyre_bytes_printf(out, "};\n");
 }
 
 static vyre_status
-compile(const options *o, const vyre_mega_program *program, const vyre_bytes *text, vyre_module *module, vyre_bytes *out)
+compile(const options *o, const vyre_mega_program *program, vyre_bytes *out)
 {
-  vyre_verify_errors errors = {0};
-  origin of = {program, text};
-  VYRE_TRY(vyre_text_parse(module, text->data, text->size, "megakernel", (vyre_diagnostics){print_diagnostic, &of}));
-  vyre_status status = vyre_verify(module, &errors);
-  vyre_verify_errors_free(&errors);
-  VYRE_TRY(status);
-  return emit(o, module, out);
+  const vyre_mega_form form = {.workgroup = 1};
+  const mega_parts parts = {program, &form, console_diagnostics};
+  output to = {.options = o, .parts = &parts};
+  bool *staged = NULL;
+  VYRE_TRY(vyre_batch_create(NULL, &to.batch));
+  vyre_status status = mega_find_staged(&parts, &staged);
+  if (!status)
+    status = add_parts(&to, staged);
+  if (!status)
+    status = emit(&to, out);
+  vyre_batch_destroy(to.batch);
+  free(staged);
+  return status;
 }
 
 static vyre_status
 run(const options *o)
 {
-  const vyre_mega_form form = {.workgroup = 1};
   vyre_mega_program program = {.build = build_of(o),
                                .handlers = o->handlers.all,
                                .handler_count = o->handlers.count,
                                .fused = o->fused,
                                .has_data = o->has_data,
                                .has_programs = o->has_programs};
-  vyre_bytes source = {0}, text = {0}, out = {0};
-  vyre_module *module = NULL;
+  vyre_bytes source = {0}, out = {0};
   if (o->inputs.count > 1)
     return VYRE_ERROR(VYRE_CODE_USAGE, "two inputs, '%s' and '%s'\nFix: give one file with all functions", o->inputs.names[0],
                       o->inputs.names[1]);
@@ -128,18 +191,12 @@ run(const options *o)
   program.source = source.data;
   program.source_name = o->inputs.count ? o->inputs.names[0] : NULL;
   if (!status)
-    status = vyre_mega_source(&program, &form, &text);
-  if (!status)
-    status = vyre_module_create(NULL, ROOM, &module);
-  if (!status)
-    status = compile(o, &program, &text, module, &out);
+    status = compile(o, &program, &out);
   if (!status && o->output)
     status = vyre_file_write(o->output, out.data, out.size);
   else if (!status)
     fwrite(out.data, 1, out.size, stdout);
-  vyre_module_destroy(module);
   vyre_bytes_free(&source);
-  vyre_bytes_free(&text);
   vyre_bytes_free(&out);
   return status;
 }

@@ -1,6 +1,7 @@
 /* The kernel: each op code, each fault, tenants, packed slots, the debug log, IO, handlers, priorities and fairness.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "../hang.h"
 #include "mega.h"
 
 enum { PLAIN = 16 }; /* slots of most tests, because another number needs another kernel */
@@ -15,6 +16,7 @@ each_way(way_body *body, vyre_mega_program program, uint32_t slots, uint32_t obs
     print_message("  %s\n", how->name);
     body(w);
     world_free(w);
+    hang_progress();
   }
 }
 

@@ -308,10 +308,11 @@ TEST(endless_loops_end_and_delay_nobody)
 
 TEST(a_thousand_programs)
 {
-#ifdef MEGA_CPU
   enum { MANY = 1000 };
+#ifdef MEGA_CPU
+  const uint32_t step = 1;
 #else
-  enum { MANY = 40 };
+  const uint32_t step = 37; /* a device runs some of them, with the first and the last */
 #endif
   vyre_mega_programs *p = start(MANY);
   vyre_mega_range range;
@@ -327,14 +328,14 @@ TEST(a_thousand_programs)
     assert_int_equal(number, i);
   }
   refuse(p, doubles, "which is the most");
-  for (uint32_t i = 0; i < MANY; i++)
+  for (uint32_t i = 0; i < MANY; i += step)
     assert_int_equal(
         run_item(p, (vyre_mega_program_item){.program = i, .buffers = &range, .buffer_count = 1, .groups = {1, 1, 1}}).state,
         VYRE_MEGA_DONE);
   uint32_t *words = malloc(range.size);
   ok(vyre_mega_programs_read(p, range, words));
   for (uint32_t i = 0; i < MANY; i++)
-    assert_int_equal(words[i], i * 7 + 1);
+    assert_int_equal(words[i], i % step ? 0 : i * 7 + 1);
   free(words);
   ok(vyre_mega_programs_remove(p, MANY / 2));
   refused(vyre_mega_programs_describe(p, MANY / 2, &buffers, &instructions), "not registered");
@@ -428,6 +429,61 @@ TEST(faults_have_their_reasons)
   other.program = traps;
   other.groups[0] = 1; /* without the invocation that traps */
   assert_int_equal(run_item(p, other).state, VYRE_MEGA_DONE);
+  stop_programs(p);
+}
+
+static vyre_status
+register_text(vyre_mega_programs *p, const char *text, const vyre_mega_program_options *options, uint32_t *out)
+{
+  vyre_module *module = parse_program(text);
+  vyre_status status = vyre_mega_programs_register(p, module, (vyre_row){vyre_module_view(module)->first[0]}, options, out);
+  vyre_module_destroy(module);
+  return status;
+}
+
+/* Refusals leave the kernel and the other programs as they were. */
+TEST(wrong_registrations_and_ranges_are_refused)
+{
+  vyre_mega_programs *p = start(400);
+  vyre_mega_range range, rest[64];
+  uint32_t number, words[8] = {0}, count = 0, last = 0;
+  const uint32_t twice = add(p, doubles);
+  vyre_mega_program_options odd = {.struct_size = sizeof odd, .subgroup = 3};
+  refused(register_text(p, doubles, &odd, &number), "a subgroup cannot have 3 lanes");
+  odd.subgroup = 256;
+  refused(register_text(p, doubles, &odd, &number), "a subgroup cannot have 256 lanes");
+  odd.struct_size = 4096;
+  refused(register_text(p, doubles, &odd, &number), "struct_size");
+  refuse(p, "program @p workgroup(1025, 1, 1) {\n}\n", "a workgroup has 1025 invocations");
+  refuse(p, "program @p workgroup(0, 1, 1) {\n}\n", "a workgroup has 0 invocations");
+  ok(vyre_mega_programs_allocate(p, 32, &range));
+  refused(vyre_mega_programs_free(p, (vyre_mega_range){range.at + 4, 28}), "no range begins");
+  refused(vyre_mega_programs_write(p, (vyre_mega_range){range.at, 8 << 20}, words), "whole words");
+  refused(vyre_mega_programs_read(p, (vyre_mega_range){UINT64_MAX - 3, 8}, words), "whole words");
+  /* until the memory is full */
+  while (count < 64 && !last) {
+    vyre_status status = vyre_mega_programs_allocate(p, 1 << 18, &rest[count]);
+    last = status != NULL;
+    count += status == NULL;
+    if (status)
+      refused(status, "are left for");
+  }
+  assert_true(last);
+  vyre_status full = VYRE_OK;
+  for (last = 0; last < 399 && !full; last++)
+    full = register_text(p, endless, NULL, &number);
+  if (full)
+    refused(full, "are left for a program's table");
+  ok(vyre_mega_programs_free(p, rest[0]));
+  refused(vyre_mega_programs_free(p, rest[0]), "no range begins");
+  for (uint32_t i = 0; i < 8; i++)
+    words[i] = i;
+  ok(vyre_mega_programs_write(p, range, words));
+  const vyre_mega_program_item item = {.program = twice, .buffers = &range, .buffer_count = 1, .groups = {2, 1, 1}};
+  assert_int_equal(run_item(p, item).state, VYRE_MEGA_DONE);
+  ok(vyre_mega_programs_read(p, range, words));
+  for (uint32_t i = 0; i < 8; i++)
+    assert_int_equal(words[i], i < 7 ? (i + 1) * 2 : 7);
   stop_programs(p);
 }
 
