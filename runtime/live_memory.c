@@ -47,7 +47,12 @@ live_memory_write(vyre_mega_live *live, uint64_t at, const void *data, uint64_t 
   live_memory *m = &live->memory;
   pthread_mutex_lock(&live->lock); /* a slice that ends must not replace the data before its block is marked */
   __atomic_thread_fence(__ATOMIC_RELEASE);
-  if (data)
+  if (size == sizeof(uint32_t)) { /* a word that a kernel may read meanwhile */
+    uint32_t word = 0;
+    if (data)
+      memcpy(&word, data, sizeof word);
+    __atomic_store_n((uint32_t *)(void *)(m->image + at), word, __ATOMIC_RELEASE);
+  } else if (data)
     memcpy(m->image + at, data, size);
   else
     memset(m->image + at, 0, size);

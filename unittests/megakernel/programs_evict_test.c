@@ -157,6 +157,8 @@ TEST(each_item_is_done_once_by_its_own_program_or_ends)
 #else
   s.goal = 96;
 #endif
+  f->most = 6;
+  f->every = 5;
   ok(vyre_mega_programs_start(&frail_ops, target,
                               &(vyre_mega_programs_options){.struct_size = sizeof(vyre_mega_programs_options),
                                                             .memory = 4 << 20,
@@ -167,8 +169,6 @@ TEST(each_item_is_done_once_by_its_own_program_or_ends)
                               &s.p));
   for (uint32_t i = 0; i < PROGRAMS; i++)
     add_program(&s, i);
-  f->most = 6;
-  f->every = 5;
   for (uint32_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, publish_items, &s), 0);
   assert_int_equal(pthread_create(&evictor, NULL, evict_programs, &s), 0);
