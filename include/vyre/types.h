@@ -25,6 +25,13 @@ extern "C" {
  * because a host may have more ops than the plugin was built with (vyre_view.op_count). */
 #define VYRE_OP__ROOM 1024u
 
+/* The limits of a program, which the verifier checks. The pass `limits` has the same meanings and may be given lower numbers. */
+enum {
+  VYRE_MOST_ROWS = 1 << 24,  /* rows of a program, including its own row */
+  VYRE_MOST_DEPTH = 1 << 20, /* rows of a path over operands, including both ends */
+  VYRE_MOST_NESTING = 1023   /* control rows within each other. SPIR-V has the same limit */
+};
+
 typedef enum vyre_opcode {
 #define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold, cost, laws) VYRE_OP_##id = number,
 #include "vyre/ops.def"
