@@ -142,6 +142,7 @@ vyre_device_close(vyre_device *device)
   const vyre_allocator allocator = device->allocator;
   vyre_status status = vyre_device_close_target(device);
   vyre_release(&allocator, device->held, device->held_capacity * sizeof *device->held);
+  vyre_release(&allocator, device->changes, device->changes_capacity * sizeof *device->changes);
   for (uint32_t i = 0; i < device->memory_count; i++)
     vyre_release(&allocator, device->memories[i].words, device->memories[i].capacity * sizeof(uint32_t));
   vyre_release(&allocator, device->memories, device->memory_capacity * sizeof *device->memories);
@@ -230,6 +231,25 @@ vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_
                            .slot_count = sizeof slots / sizeof *slots,
                            .push_size = (by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS) * sizeof(uint32_t)};
   return add_kernel(device, kernel->code, &desc, NULL, out);
+}
+
+vyre_status
+vyre_device_program(vyre_device *device, const device_program *program, uint32_t workgroup, uint32_t push_size, vyre_kernel *out)
+{
+  if (has_kernel(device, program, out))
+    return VYRE_OK;
+  static const vyre_kernel_slot arena = {.kind = VYRE_SLOT_STORAGE};
+  const bool is_spirv = device->info.forms >> VYRE_KERNEL_SPIRV & 1;
+  vyre_kernel_desc desc = {.label = program->name,
+                           .form = is_spirv ? VYRE_KERNEL_SPIRV : VYRE_KERNEL_PTX,
+                           .code = is_spirv ? program->spirv : program->ptx,
+                           .size = is_spirv ? program->spirv_size : program->ptx_size,
+                           .entry = program->name,
+                           .workgroup = {workgroup, 1, 1},
+                           .slots = &arena,
+                           .slot_count = 1,
+                           .push_size = push_size};
+  return add_kernel(device, program, &desc, NULL, out);
 }
 
 vyre_status

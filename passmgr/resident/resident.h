@@ -5,6 +5,7 @@
 #ifndef VYRE_PASSMGR_RESIDENT_RESIDENT_H
 #define VYRE_PASSMGR_RESIDENT_RESIDENT_H
 
+#include "device_kernels.h"
 #include "passmgr/registry/registry.h"
 #include "plan.h"
 #include "vyre/passmgr.h"
@@ -68,6 +69,8 @@ struct vyre_device {
   uint32_t pending;    /* VYRE_COLUMNS that a sequence provided and the host has not read back */
   uint64_t *held;      /* owned; data that was read back, until the last submission of a sequence is done (sequence.c) */
   uint32_t held_capacity;
+  uint32_t *changes; /* owned; memory for changed elements that are read back (changes.c) */
+  uint32_t changes_capacity;
   /* The choice between device and CPU (choose.c): */
   const vyre_target_ops *const
       *choices;  /* the targets that may be opened; NULL: the device is fixed and runs everything that it can */
@@ -104,6 +107,9 @@ VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_pha
 VYRE_MUST_USE vyre_status vyre_device_function(vyre_device *device, const void *code,
                                                uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order, uint32_t buffers,
                                                const char *label, vyre_kernel *out);
+/* Returns the kernel of one of the manager's own programs with that workgroup and bytes of push constants. */
+VYRE_MUST_USE vyre_status vyre_device_program(vyre_device *device, const device_program *program, uint32_t workgroup,
+                                              uint32_t push_size, vyre_kernel *out);
 /* Makes the arena at least as large.  A larger arena has none of the old contents. */
 VYRE_MUST_USE vyre_status vyre_device_reserve(vyre_device *device, uint64_t bytes);
 

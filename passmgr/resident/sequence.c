@@ -356,12 +356,19 @@ static vyre_status
 run_plan(sequence *s, bool *out_fits)
 {
   submission u = {.s = s};
-  if (!s->rows.on_host)
+  if (!s->rows.on_host) {
+    vyre_readback_choose(s);
+    vyre_changes_choose(s);
     VYRE_TRY(vyre_arena_lay_out(s, out_fits));
+  }
   if (!*out_fits)
     return VYRE_OK;
+  if (s->changes.count)
+    vyre_plan_add_own(&s->plan, PLAN_SAVE, 0);
   for (uint32_t i = 0; i < s->count; i++)
     vyre_plan_add(&s->plan, &s->members[i].pass, i);
+  if (s->changes.count)
+    vyre_plan_add_own(&s->plan, PLAN_PACK, s->count - 1);
   u.repeats = sequence_allocate(s, s->plan.repeat_count, sizeof *u.repeats);
   u.ends = sequence_allocate(s, s->plan.repeat_count, sizeof *u.ends);
   u.iterations = sequence_allocate(s, s->plan.repeat_count, sizeof *u.iterations);

@@ -236,4 +236,65 @@ TEST(a_changed_column_is_uploaded_again)
   assert_string_equal(sim.messages(), "");
 }
 
+/* Returns a module of one program, in which nothing reads the results of `count` rows. */
+static vyre_module *
+dead_module(uint32_t count)
+{
+  vyre_module *module = new_module();
+  vyre_builder b;
+  vyre_build_program(module, "dead", 0, vyre_module_add_input(module, "dead"), &b);
+  vyre_row sum = vyre_build(&b, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  for (uint32_t i = 1; i < count; i++)
+    sum = vyre_build_imm(&b, VYRE_OP_add, sum, i);
+  assert_ok(vyre_module_seal(module, NULL));
+  return module;
+}
+
+static uint64_t
+bytes_down(const char *passes, vyre_module *module, vyre_device *device)
+{
+  const uint64_t before = sim.count("bytes_down");
+  bytes_up(passes, module, device);
+  return sim.count("bytes_down") - before;
+}
+
+/* Only changed elements are read back, with a mask.  The module has the result of plain C, and a second run reads no element. */
+TEST(changed_elements_are_read_back)
+{
+  static const char *const texts[] = {"canon", "dce", "canon,cf,shash,cid,pm,dce", "simplify"};
+  vyre_device *device = open_simulator();
+  device->lazy_bytes = 0;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (uint32_t many = 0; many < 2; many++) {
+      vyre_module *module = grown_module(many ? MANY : ROWS);
+      const uint64_t columns = 6 * sizeof(uint32_t) * vyre_module_view(module)->rows;
+      const uint64_t down = bytes_down(texts[i], module, device);
+      print_message("%-28s bytes_down %" PRIu64 " of %" PRIu64 "\n", texts[i], down, columns);
+      assert_true(down < columns);
+      compare_module(texts[i], many ? MANY : ROWS, 1, module);
+      for (uint32_t k = 0; k < 4; k++)
+        bytes_down(texts[i], module, device);
+      assert_true(bytes_down(texts[i], module, device) <= down);
+      compare_module(texts[i], many ? MANY : ROWS, 6, module);
+      vyre_module_destroy(module);
+    }
+  assert_ok(vyre_device_close(device));
+  assert_string_equal(sim.messages(), "");
+}
+
+/* A column in which nearly all elements changed is read back whole. */
+TEST(a_column_of_changed_elements_is_read_back_whole)
+{
+  enum { DEAD = 1000 };
+  vyre_device *device = open_simulator();
+  vyre_module *module = dead_module(DEAD);
+  device->lazy_bytes = 0;
+  const uint64_t column = sizeof(uint32_t) * vyre_module_view(module)->rows;
+  const uint64_t down = bytes_down("dce", module, device);
+  assert_true(vyre_module_view(module)->rows < 10 && down >= column && down < column + 64);
+  vyre_module_destroy(module);
+  assert_ok(vyre_device_close(device));
+  assert_string_equal(sim.messages(), "");
+}
+
 TEST_MAIN(prepare, finish)
