@@ -438,6 +438,11 @@ uint32_t vyre_module_kept_analyses(vyre_module *module);
 uint64_t vyre_module_generation(vyre_module *module, const uint32_t *column);
 /* Marks a column as written. Call it after writing a column directly. */
 void vyre_module_mark_written(vyre_module *module, const uint32_t *column);
+/* Stores the address space of a column: the bytes from *start on that are accessible. They contain the column. */
+void vyre_module_column_pages(const vyre_module *module, const uint32_t *column, void **start, size_t *bytes);
+/* Sets the function that is called before columns move or their memory is released, or removes it if it is NULL. It is
+ * removed by the call. */
+void vyre_module_watch_pages(vyre_module *module, void (*function)(void *user), void *user);
 
 #ifdef __cplusplus
 }

@@ -26,11 +26,9 @@ extern "C" {
 #define VYRE_OP__ROOM 1024u
 
 /* The limits of a program, which the verifier checks. The pass `limits` has the same meanings and may be given lower numbers. */
-enum {
-  VYRE_MOST_ROWS = 1 << 24,  /* rows of a program, including its own row */
-  VYRE_MOST_DEPTH = 1 << 20, /* rows of a path over operands, including both ends */
-  VYRE_MOST_NESTING = 1023   /* control rows within each other. SPIR-V has the same limit */
-};
+#define VYRE_MOST_ROWS    16777216u /* rows of a program, including its own row */
+#define VYRE_MOST_DEPTH   1048576u  /* rows of a path over operands, including both ends */
+#define VYRE_MOST_NESTING 1023u     /* control rows within each other. SPIR-V has the same limit */
 
 typedef enum vyre_opcode {
 #define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold, cost, laws) VYRE_OP_##id = number,

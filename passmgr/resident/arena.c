@@ -447,6 +447,7 @@ make_steps(sequence *s)
 vyre_status
 vyre_arena_build(sequence *s)
 {
+  vyre_pinned_register(s);
   VYRE_TRY(vyre_device_reserve(s->device, s->words * sizeof(uint32_t)));
   for (uint32_t i = 0; i < s->count; i++)
     VYRE_TRY(keep_constants(s, &s->members[i]));

@@ -297,7 +297,7 @@ cost_here(const vyre_device *device, const vyre_pass_record *const *passes, uint
   return ns;
 }
 
-/* Returns the estimated nanoseconds of the passes on the device, and sets device->asked. */
+/* Returns the estimated nanoseconds of the passes on the device.  Stores their work for vyre_choose_learn_there. */
 static double
 cost_there(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module, uint32_t levels,
            const plan_rows *rows)

@@ -25,7 +25,8 @@ enum {
   FEW_COLUMNS = 6,   /* least words a row of a sequence */
   MANY_WORDS = 64,   /* words a row of a sequence of many passes: columns and side columns */
   /* Bytes whose copy takes much longer than another wait.  On an H200 a wait takes 12 us, and staging copies about 10 GB/s. */
-  LAZY_BYTES = 1 << 20
+  LAZY_BYTES = 1 << 20,
+  PINNED_ROWS = 1 << 16 /* smaller columns are staged in less time than their pages are registered */
 };
 
 vyre_status
@@ -52,12 +53,15 @@ forget_target(vyre_device *device)
     vyre_release(&device->allocator, kernel, sizeof *kernel);
   }
   vyre_device_forget(device);
+  vyre_pinned_forget(device);
   device->arena_size = 0;
 }
 
 vyre_status
 vyre_device_close_target(vyre_device *device)
 {
+  if (device->ops)
+    vyre_pinned_release(device);
   vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
   forget_target(device);
   device->ops = NULL;
@@ -88,6 +92,7 @@ make_device(const vyre_target_options *options, const vyre_allocator *allocator,
     return VYRE_OUT_OF_MEMORY("for a device");
   device->allocator = *from;
   device->lazy_bytes = LAZY_BYTES;
+  device->pinned_rows = PINNED_ROWS;
   vyre_target_options *const o = &device->options;
   VYRE_TRY(vyre_options_read(o, sizeof *o, options, "vyre_target_options"));
   device->library = o->library ? vyre_copy_text(from, o->library) : NULL;

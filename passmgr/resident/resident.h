@@ -24,6 +24,13 @@ typedef struct device_column {
   uint64_t generation;       /* write generation of the contents on the device; 0 if they are not valid */
 } device_column;
 
+/* Pages of a column that are registered with the device. */
+typedef struct device_pinned {
+  void *start;
+  size_t bytes;
+  vyre_device_buffer buffer;
+} device_pinned;
+
 /* Words of the last sequence that its kernels did not write: its heads, or memory of `prepare`. */
 typedef struct device_memory {
   uint32_t *words; /* owned */
@@ -69,7 +76,11 @@ struct vyre_device {
   uint32_t pending;    /* VYRE_COLUMNS that a sequence provided and the host has not read back */
   uint64_t *held;      /* owned; data that was read back, until the last submission of a sequence is done (sequence.c) */
   uint32_t held_capacity;
-  uint32_t *changes; /* owned; memory for changed elements that are read back (changes.c) */
+  vyre_module *pinned_module; /* borrowed; the module whose columns are in `pinned`, which it watches; NULL if there is none */
+  device_pinned pinned[DEVICE_COLUMNS];
+  uint32_t pinned_count;
+  uint32_t pinned_rows; /* rows of a module from which on its pages are registered */
+  uint32_t *changes;    /* owned; memory for changed elements that are read back (changes.c) */
   uint32_t changes_capacity;
   /* The choice between device and CPU (choose.c): */
   const vyre_target_ops *const
@@ -99,6 +110,11 @@ VYRE_MUST_USE vyre_status vyre_device_recover(vyre_device *device);
 
 /* Removes the columns, and invalidates the orders and memories, because the contents of the arena are lost. */
 void vyre_device_forget(vyre_device *device);
+
+/* pinned.c: unregisters the pages of columns. */
+void vyre_pinned_release(vyre_device *device);
+/* Forgets the registered pages of a lost device. */
+void vyre_pinned_forget(vyre_device *device);
 
 /* Returns a kernel over rows or programs, compiled at its first use. */
 VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program,

@@ -96,6 +96,10 @@ uint64_t vyre_arena_column(const vyre_device *device, uint32_t number);
 /* Returns the range of words in the arena. */
 vyre_range vyre_arena_range(const sequence *s, uint64_t at, uint64_t words);
 
+/* pinned.c: registers the pages of columns that the sequence uploads, if the module is large and the device can.  Staging is used
+ * otherwise. */
+void vyre_pinned_register(const sequence *s);
+
 /* changes.c: sets s->changes.count and `most`, after vyre_readback_choose. */
 void vyre_changes_choose(sequence *s);
 /* Assigns offsets in the arena after all other memory. */

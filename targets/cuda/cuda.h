@@ -35,8 +35,9 @@ typedef struct cuda_device_choice {
 typedef struct cuda_buffer {
   cuda_address address;
   uint64_t size;
-  void *imported; /* the caller's memory, or NULL if the device owns it */
-  uint64_t last;  /* number of the last submission that uses the buffer, or 0 */
+  char *imported;           /* the caller's memory, or NULL if the device owns it */
+  uint64_t last;            /* number of the last submission that uses the buffer, or 0 */
+  struct cuda_buffer *next; /* in target.imports */
 } cuda_buffer;
 
 /* Page-locked host memory, which the device copies without the driver's help. */
@@ -74,6 +75,7 @@ typedef struct cuda_copy {
   vyre_device_buffer buffer;
   cuda_address address;
   uint64_t place, size; /* range in staging memory */
+  const void *direct;   /* of an upload: the caller's imported memory instead of staging memory, or NULL */
 } cuda_copy;
 
 /* A launch, with its parameters as the kernel has them. */
@@ -155,6 +157,7 @@ struct vyre_target {
   uint64_t numbers;         /* the last number of a submission */
   uint64_t bytes_staged;    /* bytes of pinned memory and control memory */
   bool has_addresses;       /* a caller has the address of a buffer, so kernels may use any buffer */
+  cuda_buffer *imports;     /* buffers over the caller's memory */
   cuda_loaded *loaded;
   uint64_t linked_bytes;                      /* size of the cubin linked last */
   cuda_function control_prepare, control_end; /* NULL until they are needed */
@@ -204,6 +207,9 @@ vyre_status cuda_leave(vyre_target *target, vyre_status status);
 vyre_status cuda_create(vyre_target *target, uint64_t size, void **out);
 vyre_status cuda_destroy(vyre_target *target, void *memory);
 vyre_status cuda_import(vyre_target *target, void *data, uint64_t size, void **out);
+/* Returns the data of an upload if the device copies it directly: imported memory contains it, and the caller waits. Otherwise
+ * returns NULL. */
+const void *cuda_direct(const vyre_target *target, const target_work *work, const vyre_upload *upload);
 vyre_status cuda_find_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
 /* Grows pinned memory to at least `size` bytes. The contents are lost. */
 vyre_status cuda_pinned_ensure(vyre_target *target, cuda_pinned *pinned, uint64_t size);

@@ -39,7 +39,7 @@ cuda_shape_make(vyre_target *target, const target_work *work)
 {
   const vyre_sequence *sequence = &work->sequence;
   const uint64_t ranges = (uint64_t)sequence->fill_count + sequence->upload_count + sequence->read_count;
-  const uint64_t count = SEQUENCE_WORDS + RANGE_WORDS * ranges + sequence->fill_count +
+  const uint64_t count = SEQUENCE_WORDS + RANGE_WORDS * ranges + sequence->fill_count + sequence->upload_count +
                          (uint64_t)STEP_WORDS * sequence->step_count + (uint64_t)REPEAT_WORDS * sequence->repeat_count;
   VYRE_TRY(target_shape_begin(target, count));
   target_shape_put(target, (uint64_t)work->is_first << 32 | work->at.step);
@@ -51,8 +51,10 @@ cuda_shape_make(vyre_target *target, const target_work *work)
     put_range(target, &sequence->fills[i].range);
     target_shape_put(target, sequence->fills[i].value);
   }
-  for (uint32_t i = 0; i < sequence->upload_count; i++)
+  for (uint32_t i = 0; i < sequence->upload_count; i++) {
     put_range(target, &sequence->uploads[i].range);
+    target_shape_put(target, (uintptr_t)cuda_direct(target, work, &sequence->uploads[i]));
+  }
   for (uint32_t i = 0; i < sequence->read_count; i++)
     put_range(target, &sequence->reads[i].range);
   for (uint32_t i = 0; i < sequence->step_count; i++)

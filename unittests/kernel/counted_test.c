@@ -297,4 +297,111 @@ TEST(a_column_of_changed_elements_is_read_back_whole)
   assert_string_equal(sim.messages(), "");
 }
 
+/* Returns the number of registered ranges of the host's memory. */
+static uint64_t
+registered(void)
+{
+  return sim.count("cuMemHostRegister_v2") - sim.count("cuMemHostUnregister");
+}
+
+/* Pages are registered from some size on, and unregistered before columns move, another module runs, or the device is closed. */
+TEST(pages_of_large_modules_are_registered)
+{
+  const char *all = "canon,cf,shash,cid,pm,dce";
+  vyre_device *device = open_simulator();
+  vyre_module *module = grown_module(ROWS), *other = grown_module(MANY);
+  bytes_up(all, module, device);
+  assert_int_equal(registered(), 0); /* the module is small */
+  device->pinned_rows = 0;
+  for (uint32_t i = 0; i < 3; i++) { /* columns of the table, versions, and levels */
+    vyre_module_mark_written(module, vyre_module_view(module)->b);
+    bytes_up(all, module, device);
+    assert_in_range(registered(), 8, 12);
+  }
+  compare_module(all, ROWS, 4, module);
+  const uint64_t calls = sim.count("cuMemHostRegister_v2");
+  bytes_up(all, module, device);
+  assert_int_equal(sim.count("cuMemHostRegister_v2"), calls);
+  bytes_up(all, other, device);
+  assert_in_range(registered(), 8, 12); /* of the other module */
+  vyre_module_destroy(other);
+  assert_int_equal(registered(), 0);
+  bytes_up(all, module, device);
+  assert_in_range(registered(), 8, 12);
+  vyre_module_destroy(module);
+  assert_int_equal(registered(), 0);
+  module = grown_module(ROWS);
+  bytes_up(all, module, device);
+  assert_in_range(registered(), 8, 12);
+  assert_ok(vyre_device_close(device));
+  assert_int_equal(registered(), 0);
+  vyre_module_destroy(module);
+  assert_string_equal(sim.messages(), "");
+}
+
+TEST(pages_are_not_registered_against_the_options)
+{
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR), .no_pinning = true};
+  vyre_device *device;
+  sim.clear();
+  assert_ok(vyre_device_open(&vyre_target_cuda, &options, NULL, &device));
+  device->pinned_rows = 0;
+  vyre_module *module = grown_module(ROWS);
+  bytes_up("canon", module, device);
+  assert_int_equal(sim.count("cuMemHostRegister_v2"), 0);
+  vyre_module_destroy(module);
+  assert_ok(vyre_device_close(device));
+}
+
+/* A device that does not register pages gets them by staging. */
+TEST(pages_that_cannot_be_registered_are_staged)
+{
+  vyre_device *device = open_simulator();
+  device->pinned_rows = 0;
+  for (uint64_t number = 1; number < 4; number++) {
+    vyre_module *module = grown_module(ROWS);
+    assert_true(sim.make_fail("cuMemHostRegister_v2", number, CUDA_OUT_OF_MEMORY));
+    bytes_up("canon,cf,shash,cid,pm,dce", module, device);
+    assert_true(sim.has_failed());
+    sim.make_fail(NULL, 0, CUDA_OK);
+    compare_module("canon,cf,shash,cid,pm,dce", ROWS, 1, module);
+    vyre_module_destroy(module);
+    assert_int_equal(registered() + 1 - number, 1); /* failed calls are counted, too */
+  }
+  assert_ok(vyre_device_close(device));
+}
+
+/* The device is lost in each copy and in each kernel.  The sequence restarts from the host's columns, and its result is that of
+ * plain C.  The second run uploads changed columns only. */
+TEST(a_lost_device_restarts_from_the_columns_of_the_host)
+{
+  static const char *const texts[] = {"canon,cf,shash,cid,pm,dce", "shash,cid,cse,dce", "fixpoint(canon,cf,shash,cid,cse,pm,dce)"};
+  static const char *const names[] = {"run:copy", "run:kernel"};
+  enum { ILLEGAL_ADDRESS = 700, STEP = 3 /* of the copies and kernels, one is lost */ };
+  vyre_device *device = open_simulator();
+  uint32_t losses = 0;
+  device->lazy_bytes = 0;
+  device->pinned_rows = 0;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+      for (uint64_t number = 1, failed = 1; failed; number += STEP) {
+        vyre_module *module = grown_module(MANY);
+        bytes_up("canon", module, device);
+        assert_true(sim.make_fail(names[k], number, (cuda_result)ILLEGAL_ADDRESS));
+        bytes_up(texts[i], module, device);
+        failed = sim.has_failed();
+        losses += failed ? 1 : 0;
+        sim.make_fail(NULL, 0, CUDA_OK);
+        vyre_module *plain = grown_module(MANY);
+        bytes_up("canon", plain, NULL);
+        bytes_up(texts[i], plain, NULL);
+        assert_same_bytes(binary_of(plain), binary_of(module));
+        vyre_module_destroy(plain);
+        vyre_module_destroy(module);
+      }
+  print_message("lost %u times\n", losses);
+  assert_true(losses > 20);
+  assert_ok(vyre_device_close(device));
+}
+
 TEST_MAIN(prepare, finish)

@@ -160,12 +160,18 @@ TEST(each_rule_is_checked)
 
 /* Paths: one of five rows and two of four in the first program, one of four in the second program.  The second program has three
  * nested control rows, in two places. */
-static const char limited[] = "program @first { buffer %out : u32[] storage rw set(0) binding(0) %sum = add gid.x, 1u32 "
-                              "%deep = mul %sum, %sum store %out[%sum], %deep "
-                              "%a = add gid.x, 2u32 %b = add gid.x, 3u32 %c = add gid.x, 4u32 %d = add gid.x, 5u32 %e = add gid.x, "
-                              "6u32 %f = add gid.x, 7u32 %g = add gid.x, 8u32 }\n"
-                              "program @second { %c = ult gid.x, 1u32 "
-                              "loop { block { block { } } block { block { } } } continuing { breakif %c } }";
+static const char limited[] = "program @first {\n"
+                              "  buffer %out : u32[] storage rw set(0) binding(0)\n"
+                              "  %sum = add gid.x, 1u32\n"
+                              "  %deep = mul %sum, %sum\n"
+                              "  store %out[%sum], %deep\n"
+                              "  %a = add gid.x, 2u32 %b = add gid.x, 3u32 %c = add gid.x, 4u32\n"
+                              "  %d = add gid.x, 5u32 %e = add gid.x, 6u32 %f = add gid.x, 7u32 %g = add gid.x, 8u32\n"
+                              "}\n"
+                              "program @second {\n"
+                              "  %c = ult gid.x, 1u32\n"
+                              "  loop { block { block { } } block { block { } } } continuing { breakif %c }\n"
+                              "}\n";
 
 /* Asserts that the number of errors and the first row and message are as given. */
 static void
