@@ -404,4 +404,28 @@ TEST(a_lost_device_restarts_from_the_columns_of_the_host)
   assert_ok(vyre_device_close(device));
 }
 
+/* A warm sequence of six passes over programs of 1,000 rows: its instructions for each row, and its launches. */
+TEST(six_passes_take_few_instructions)
+{
+  enum { PROGRAMS = 20, PROGRAM = 1000, INSTRUCTIONS = 1800, MOST_LAUNCHES = 8 };
+  const char *all = "canon,cf,shash,cid,pm,dce";
+  vyre_device *device = open_simulator();
+  uint64_t instructions = 0, launches = 0, waits = 0;
+  for (uint32_t i = 0; i < 2; i++) {
+    vyre_module *module = new_module();
+    grow_to(module, PROGRAMS * PROGRAM, PROGRAM);
+    instructions = sim.count("instructions");
+    launches = sim.count("kernels");
+    waits = sim.count("waits");
+    bytes_up(all, module, device);
+    vyre_module_destroy(module);
+  }
+  instructions = (sim.count("instructions") - instructions) / (PROGRAMS * PROGRAM);
+  print_message("%" PRIu64 " instructions a row\n", instructions);
+  assert_in_range(instructions, 1, INSTRUCTIONS);
+  assert_in_range(sim.count("kernels") - launches, 1, MOST_LAUNCHES);
+  assert_int_equal(sim.count("waits") - waits, 1);
+  assert_ok(vyre_device_close(device));
+}
+
 TEST_MAIN(prepare, finish)
