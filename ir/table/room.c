@@ -127,6 +127,11 @@ vyre_module_column_pages(const vyre_module *module, const uint32_t *column, void
 void
 vyre_module_watch_pages(vyre_module *module, void (*function)(void *user), void *user)
 {
+  void (*const other)(void *) = module->on_release;
+  void *const other_user = module->on_release_user;
+  module->on_release = NULL;
+  if (other && function && other_user != user)
+    other(other_user);
   module->on_release = function;
   module->on_release_user = user;
 }
@@ -134,9 +139,10 @@ vyre_module_watch_pages(vyre_module *module, void (*function)(void *user), void 
 void
 table_release_room(vyre_module *module)
 {
-  if (module->on_release)
-    module->on_release(module->on_release_user);
+  void (*const watch)(void *) = module->on_release;
   module->on_release = NULL;
+  if (watch)
+    watch(module->on_release_user);
   const vyre_allocator *a = &module->allocator;
   kept_space kept = {.space = module->space, .stretch = module->stretch};
   memcpy(kept.accessible, module->accessible, sizeof kept.accessible);

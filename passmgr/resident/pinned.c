@@ -69,12 +69,12 @@ vyre_pinned_register(const sequence *s)
     vyre_pinned_release(device);
   if (s->rows.view->rows < device->pinned_rows)
     return;
+  device->pinned_module = s->module;
+  vyre_module_watch_pages(s->module, release_pages, device); /* first, because another device may have registered the pages */
   bool good = !vyre_device_is_lost(device);
   for (uint32_t i = 0; i < s->block_count && good; i++)
     if (s->blocks[i].column && s->blocks[i].is_uploaded)
       good = register_column(device, s->module, s->blocks[i].host);
   if (device->pinned_count == 0)
-    return;
-  device->pinned_module = s->module;
-  vyre_module_watch_pages(s->module, release_pages, device);
+    vyre_pinned_forget(device);
 }

@@ -339,6 +339,26 @@ TEST(pages_of_large_modules_are_registered)
   assert_string_equal(sim.messages(), "");
 }
 
+/* Pages are registered with the last device that ran the module. */
+TEST(pages_are_registered_with_one_device)
+{
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR), .validate = true};
+  vyre_device *first = open_simulator(), *second;
+  vyre_module *module = grown_module(ROWS);
+  assert_ok(vyre_device_open(&vyre_target_cuda, &options, NULL, &second));
+  first->pinned_rows = second->pinned_rows = 0;
+  bytes_up("canon", module, first);
+  const uint64_t columns = registered();
+  bytes_up("canon", module, second);
+  assert_true(first->pinned_count == 0 && registered() == columns);
+  assert_ok(vyre_device_close(first));
+  assert_int_equal(registered(), columns);
+  vyre_module_destroy(module);
+  assert_true(registered() == 0 && second->pinned_count == 0);
+  assert_ok(vyre_device_close(second));
+  assert_string_equal(sim.messages(), "");
+}
+
 TEST(pages_are_not_registered_against_the_options)
 {
   const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR), .no_pinning = true};
