@@ -166,10 +166,11 @@ most_iterations(const sequence *s)
 static uint32_t
 iterations_at_once(const sequence *s, const plan_repeat *repeat)
 {
-  const plan_step *first = &s->plan.steps[repeat->first];
+  const plan_step *first = &s->plan.steps[repeat->first], *last = first + repeat->count - 2; /* before the compare */
   if (s->rows.on_host)
     return most_iterations(s);
-  return first->kind == PLAN_LIST && first->count < FEW_ROWS ? FEW_ITERATIONS : MOST_ITERATIONS;
+  const bool in_levels = first->kind == PLAN_LIST && last->kind == PLAN_LIST;
+  return in_levels && first->count < FEW_ROWS ? FEW_ITERATIONS : MOST_ITERATIONS;
 }
 
 /* Reports the time of each pass.  A device measures how long a step took, but not when.  So a step begins at the end of the step

@@ -65,9 +65,11 @@ cuda_plan_copies(vyre_target *target, cuda_submission *submission)
       !vyre_grow(&target->base.allocator, &submission->reads, &submission->read_capacity, sequence->read_count, sizeof(cuda_copy)))
     return VYRE_OUT_OF_MEMORY("for a CUDA submission");
   submission->upload_count = submission->read_count = 0;
-  for (uint32_t i = 0; i < sequence->upload_count; i++)
-    add_copy(target, &sequence->uploads[i].range, cuda_direct(target, &submission->work, &sequence->uploads[i]),
-             submission->uploads, &submission->upload_count, &up);
+  for (uint32_t i = 0; i < sequence->upload_count; i++) {
+    const vyre_upload *upload = &sequence->uploads[i];
+    add_copy(target, &upload->range, cuda_direct(target, &submission->work, upload) ? upload->data : NULL, submission->uploads,
+             &submission->upload_count, &up);
+  }
   for (uint32_t i = 0; i < sequence->read_count; i++)
     add_copy(target, &sequence->reads[i].range, NULL, submission->reads, &submission->read_count, &down);
   VYRE_TRY(ensure(target, submission, &submission->up, up));

@@ -38,6 +38,7 @@ typedef struct cuda_buffer {
   char *imported;           /* the caller's memory, or NULL if the device owns it */
   uint64_t last;            /* number of the last submission that uses the buffer, or 0 */
   struct cuda_buffer *next; /* in target.imports */
+  uint64_t serial;          /* of imported memory: unique in this target, also if the memory is imported again */
 } cuda_buffer;
 
 /* Page-locked host memory, which the device copies without the driver's help. */
@@ -153,7 +154,7 @@ struct vyre_target {
   uint32_t most_iterations; /* CUDA_MOST_ITERATIONS; tests set a smaller number */
   bool no_graphs;           /* set by tests: never use graphs */
   target_files files;       /* the cache of compiled kernels */
-  uint64_t serials;         /* the last serial of a kernel */
+  uint64_t serials;         /* the last serial of a kernel or of imported memory */
   uint64_t numbers;         /* the last number of a submission */
   uint64_t bytes_staged;    /* bytes of pinned memory and control memory */
   bool has_addresses;       /* a caller has the address of a buffer, so kernels may use any buffer */
@@ -207,9 +208,9 @@ vyre_status cuda_leave(vyre_target *target, vyre_status status);
 vyre_status cuda_create(vyre_target *target, uint64_t size, void **out);
 vyre_status cuda_destroy(vyre_target *target, void *memory);
 vyre_status cuda_import(vyre_target *target, void *data, uint64_t size, void **out);
-/* Returns the data of an upload if the device copies it directly: imported memory contains it, and the caller waits. Otherwise
- * returns NULL. */
-const void *cuda_direct(const vyre_target *target, const target_work *work, const vyre_upload *upload);
+/* Returns the imported buffer that contains the data of an upload, if the device copies it directly because the caller waits.
+ * Otherwise returns NULL. */
+const cuda_buffer *cuda_direct(const vyre_target *target, const target_work *work, const vyre_upload *upload);
 vyre_status cuda_find_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
 /* Grows pinned memory to at least `size` bytes. The contents are lost. */
 vyre_status cuda_pinned_ensure(vyre_target *target, cuda_pinned *pinned, uint64_t size);

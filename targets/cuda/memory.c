@@ -60,6 +60,7 @@ make_buffer(vyre_target *target, cuda_buffer buffer, void **out)
     return VYRE_OUT_OF_MEMORY("for a CUDA buffer");
   *made = buffer;
   if (made->imported) {
+    made->serial = ++target->serials;
     made->next = target->imports;
     target->imports = made;
   }
@@ -110,7 +111,7 @@ cuda_import(vyre_target *target, void *data, uint64_t size, void **out)
   return status ? vyre_status_join(status, unregister(target, data)) : VYRE_OK;
 }
 
-const void *
+const cuda_buffer *
 cuda_direct(const vyre_target *target, const target_work *work, const vyre_upload *upload)
 {
   const uint64_t size = target_range_size(target_buffer_get(target, upload->range.buffer), &upload->range);
@@ -118,7 +119,7 @@ cuda_direct(const vyre_target *target, const target_work *work, const vyre_uploa
   const cuda_buffer *at = work->is_begun ? NULL : target->imports;
   while (at && (first < (uintptr_t)at->imported || first - (uintptr_t)at->imported + size > at->size))
     at = at->next;
-  return at ? upload->data : NULL;
+  return at;
 }
 
 vyre_status

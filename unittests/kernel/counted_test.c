@@ -359,6 +359,28 @@ TEST(pages_are_registered_with_one_device)
   assert_string_equal(sim.messages(), "");
 }
 
+/* Modules of one shape run in turn, often enough for graphs.  A graph is not used for pages that were registered later. */
+TEST(graphs_do_not_copy_pages_of_other_modules)
+{
+  enum { TURNS = 5 };
+  vyre_device *device = open_simulator();
+  vyre_module *modules[2] = {grown_module(ROWS), grown_module(ROWS)}, *plain[2] = {grown_module(ROWS), grown_module(ROWS)};
+  device->pinned_rows = 0;
+  change_constant(modules[1]);
+  change_constant(plain[1]);
+  for (uint32_t i = 0; i < 2 * TURNS; i++) {
+    bytes_up("canon,cf", modules[i % 2], device);
+    bytes_up("canon,cf", plain[i % 2], NULL);
+    assert_same_bytes(binary_of(plain[i % 2]), binary_of(modules[i % 2]));
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    vyre_module_destroy(modules[i]);
+    vyre_module_destroy(plain[i]);
+  }
+  assert_ok(vyre_device_close(device));
+  assert_string_equal(sim.messages(), "");
+}
+
 TEST(pages_are_not_registered_against_the_options)
 {
   const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR), .no_pinning = true};
