@@ -85,8 +85,8 @@ bool rules_compile(rules_memory memory, const rules_set *set, rules_use use, rul
 /* ---- matching -------------------------------------------------------------------------------------------------------- */
 
 typedef struct rules_match {
-  uint32_t candidate;            /* the candidate after which the search continues */
-  uint32_t rule;                 /* its index in the set */
+  uint32_t candidate;             /* the candidate after which the search continues */
+  uint32_t rule;                  /* its index in the set */
   uint32_t reg[RULES_SCALAR + 1]; /* register 0 is the root; RULES_SCALAR is row 0 */
   uint8_t kind[RULES_KINDS];
   uint32_t exact, relaxed; /* row flags of new rows: exact if one matched row is, relaxed if all are */
