@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-  FIRST_WORD = 3,        /* after the words for reads out of bounds, for scatters out of bounds, and VYRE_PHASE_ENDLESS */
+  FIRST_WORD = 3,        /* after the words of vyre/phases.h up to VYRE_PHASE_ENDLESS; changes.vir has the same number */
   CONSTANTS = 0x76797265 /* domain of constants in `keep`: an arbitrary number */
 };
 
