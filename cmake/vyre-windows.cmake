@@ -11,7 +11,7 @@ set(ZLIB_USE_STATIC_LIBS ON)
 
 if(CMAKE_CROSSCOMPILING)
   set(VYRE_NATIVE_BUILD ${PROJECT_SOURCE_DIR}/build CACHE PATH "a build of this source for the system that this is built on")
-  foreach(program words_generate cost_generate vyre-rules vyre-kernelc-stage1 vyre-kernelc)
+  foreach(program words_generate cost_generate vyre-rules vyre-kernelc-stage1 vyre-kernelc embed_kernels)
     if(NOT EXISTS ${VYRE_NATIVE_BUILD}/bin/${program})
       message(FATAL_ERROR "${VYRE_NATIVE_BUILD}/bin/${program} is not there, which makes sources\n"
         "Fix: build vyre for this system first (cmake --preset release && cmake --build build), or say where: -DVYRE_NATIVE_BUILD=DIR")

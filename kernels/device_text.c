@@ -97,14 +97,17 @@ add_listed(writer *w, uint32_t function)
 
 /* ---- kernels by program -------------------------------------------------------------------------------------------------- */
 
-/* Appends a loop over the current rows, and a barrier.  The invocations of the workgroup divide the rows among themselves. */
+/* Appends a loop over the current rows, and a barrier.  The invocations of the workgroup divide the rows among themselves.  Outside
+ * of levels the rows are all those of the program.  They are numbered like their places in the order of all programs, without row
+ * 0. */
 static vyre_status
 add_turn(writer *w, uint32_t function)
 {
   const uint32_t turn = w->turns++;
   ADD("  for %%\"turn %u\" = add(%%\"the first %u\", lindex) to %%\"the end %u\" step %%\"the width\" {\n"
-      "  %%\"" KERNEL_OWN_ROW " %u\" = load %%\"what is not written\"[add(%%\"the order\", %%\"turn %u\")]\n",
-      turn, w->range, w->range, turn, turn);
+      "  %%\"" KERNEL_OWN_ROW " %u\" = %sadd(%s, %%\"turn %u\")%s\n",
+      turn, w->range, w->range, turn, w->range ? "load %\"what is not written\"[" : "", w->range ? "%\"the order\"" : "1u32", turn,
+      w->range ? "]" : "");
   VYRE_TRY(call(w, &w->file->functions[function], turn));
   return vyre_bytes_printf(w->text, "  }\n  barrier workgroup workgroup acq_rel uniform_memory%s\n",
                            w->counter == UINT32_MAX ? "" : " workgroup_memory");

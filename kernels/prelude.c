@@ -50,7 +50,8 @@ static const char *const prelude[] = {
     /* If operand b of %row is a const row, makes it an immediate (docs/ir.md, "The table"). */
     "func @row.take_immediate(%row : u32) {\n"
     "  %right = load %b[%row]\n"
-    "  if or eq(%right, 0u32), not(and(@row.is_const(%right), @row.is(%row, @is.takes_imm))) { return }\n"
+    "  if eq %right, 0u32 { return }\n"
+    "  if not and(@row.is_const(%right), @row.is(%row, @is.takes_imm)) { return }\n"
     "  %type = @row.type(%right)\n"
     "  %is_at = eq @row.op(%row), @op.at\n"
     "  %is_index = or %is_at, eq(@row.op(%row), @op.lane)\n"

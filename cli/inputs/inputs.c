@@ -392,6 +392,7 @@ tool_open_devices(tool *t, uint32_t threads)
   options.threads = o->sweepers;
   options.remark = o->is_verbose ? remark : NULL;
   options.remark_user = program;
+  options.no_pinning = o->isolate;
   const bool is_auto = tool_chooses_target(o);
   vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
   if (!status && !is_auto && !o->device_stats && !vyre_target_find(o->target ? o->target : "cpu")->list &&

@@ -447,6 +447,11 @@ uint32_t vyre_module_kept_analyses(vyre_module *module);
 uint64_t vyre_module_generation(vyre_module *module, const uint32_t *column);
 /* Marks a column as written. Call it after writing a column directly. */
 void vyre_module_mark_written(vyre_module *module, const uint32_t *column);
+/* Stores the address space of a column: the bytes from *start on that are accessible. They contain the column. */
+void vyre_module_column_pages(const vyre_module *module, const uint32_t *column, void **start, size_t *bytes);
+/* Sets the function that is called once before columns move or their memory is released, and then removed. NULL removes it. A
+ * function with another `user` is called first, because only one can watch. */
+void vyre_module_watch_pages(vyre_module *module, void (*function)(void *user), void *user);
 
 #ifdef __cplusplus
 }

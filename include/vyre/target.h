@@ -48,6 +48,7 @@ typedef struct vyre_target_options {
   bool statistics;
   /* Several threads will use the target at a time. Waits then release it from the first one on, but poll instead of blocking. */
   bool shared;
+  bool no_pinning; /* for GPU passes: pages of a module are not registered with the device, because memory is limited */
 } vyre_target_options;
 
 typedef enum vyre_device_kind {
@@ -409,7 +410,8 @@ typedef struct vyre_target_ops {
   vyre_status (*allocate_many)(vyre_target *target, const uint64_t *sizes, uint32_t count, vyre_device_buffer *out);
   vyre_status (*free_many)(vyre_target *target, const vyre_device_buffer *buffers, uint32_t count);
   /* Optional. Makes a buffer over the caller's memory, which is aligned to `storage_align` and must exist until the buffer is
-   * freed. Data that kernels write is visible after `submit`. */
+   * freed. Data that kernels write is visible after `submit`. `submit` copies uploads from this memory without staging, if
+   * the device can. */
   vyre_status (*import)(vyre_target *target, void *data, uint64_t size, vyre_device_buffer *out);
   /* Returns buffers with read-only data that many sequences use. A set of parts is found by its contents, or uploaded as a whole.
    * `domain` separates sets with different meanings. Each `keep` needs a `drop`; dropped sets stay cached within a budget.

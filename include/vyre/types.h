@@ -25,6 +25,11 @@ extern "C" {
  * because a host may have more ops than the plugin was built with (vyre_view.op_count). */
 #define VYRE_OP__ROOM 1024u
 
+/* The limits of a program, which the verifier checks. The pass `limits` has the same meanings and may be given lower numbers. */
+#define VYRE_MOST_ROWS    16777216u /* rows of a program, including its own row */
+#define VYRE_MOST_DEPTH   1048576u  /* rows of a path over operands, including both ends */
+#define VYRE_MOST_NESTING 1023u     /* control rows within each other. SPIR-V has the same limit */
+
 typedef enum vyre_opcode {
 #define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold, cost, laws) VYRE_OP_##id = number,
 #include "vyre/ops.def"

@@ -117,8 +117,32 @@ unload(void)
 }
 
 void
+vyre_module_column_pages(const vyre_module *module, const uint32_t *column, void **start, size_t *bytes)
+{
+  const uint32_t at = (uint32_t)(((const char *)column - module->space) / (ptrdiff_t)module->stretch);
+  *start = module->space + at * module->stretch;
+  *bytes = module->accessible[at];
+}
+
+void
+vyre_module_watch_pages(vyre_module *module, void (*function)(void *user), void *user)
+{
+  void (*const other)(void *) = module->on_release;
+  void *const other_user = module->on_release_user;
+  module->on_release = NULL;
+  if (other && function && other_user != user)
+    other(other_user);
+  module->on_release = function;
+  module->on_release_user = user;
+}
+
+void
 table_release_room(vyre_module *module)
 {
+  void (*const watch)(void *) = module->on_release;
+  module->on_release = NULL;
+  if (watch)
+    watch(module->on_release_user);
   const vyre_allocator *a = &module->allocator;
   kept_space kept = {.space = module->space, .stretch = module->stretch};
   memcpy(kept.accessible, module->accessible, sizeof kept.accessible);

@@ -133,11 +133,13 @@ struct vyre_module {
   bool rows_failed; /* failed at max_rows, or at `room` while columns may not move */
   char fault[200];  /* the message of an invalid edit, or "" */
   bool sealed;
-  bool only_lost;       /* since the last seal rows were only removed: ids are in program order */
-  bool lost_versions;   /* the last seal dropped a row that a version refers to */
-  bool names_dirty;     /* a name was set or moved since names were made unique */
-  uint32_t tops;        /* increases when the tops of programs may have changed without an update of their data */
-  uint32_t consts_tops; /* `tops` of `consts` */
+  bool only_lost;                 /* since the last seal rows were only removed: ids are in program order */
+  bool lost_versions;             /* the last seal dropped a row that a version refers to */
+  bool names_dirty;               /* a name was set or moved since names were made unique */
+  uint32_t tops;                  /* increases when the tops of programs may have changed without an update of their data */
+  uint32_t consts_tops;           /* `tops` of `consts` */
+  void (*on_release)(void *user); /* called once before `space` is released; NULL if there is none */
+  void *on_release_user;
   char *space;
   size_t stretch; /* bytes from one column to the next */
   vyre_allocator allocator;

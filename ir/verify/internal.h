@@ -22,10 +22,16 @@ enum {
 /* The order number of an unlinked row (vyre_row_unlink). */
 #define ORDER_UNLINKED UINT32_MAX
 
+/* Limits of a program: VYRE_MOST_ROWS, VYRE_MOST_DEPTH, VYRE_MOST_NESTING.  Tests have lower ones. */
+typedef struct verify_limits {
+  uint32_t rows, depth, nesting;
+} verify_limits;
+
 typedef struct verifier {
   const vyre_module *module;
   const vyre_view *view;
   vyre_verify_errors *errors;
+  verify_limits limits;
   bool out_of_memory;
   uint32_t rows;
   uint32_t *order;   /* by row: number in program order from 1, or 0 if not reached */
@@ -94,7 +100,10 @@ row_is_reached(const verifier *k, uint32_t row)
   return row < k->rows && k->order[row] != 0 && k->order[row] != ORDER_UNLINKED;
 }
 
-/* links.c: checks links, regions and jumps, and fills order and extent. */
+/* Verifies the module like vyre_verify, with other limits. */
+vyre_status vyre_verify_within(const vyre_module *module, verify_limits limits, vyre_verify_errors *errors);
+
+/* links.c: checks links, regions, jumps, and the limits of rows and nesting.  Fills order and extent. */
 void vyre_verify_links(verifier *k);
 /* types.c: checks the type table. */
 void vyre_verify_types(verifier *k);

@@ -271,6 +271,8 @@ close_region(walker *w)
     vyre_verify_report(k, region, "has no %s", op == VYRE_OP_for ? "body" : "region");
   else if (op == VYRE_OP_program && w->workgroups == 0)
     vyre_verify_report(k, region, "has no workgroup row");
+  else if (op == VYRE_OP_program && w->count - k->order[region] >= k->limits.rows)
+    vyre_verify_report(k, region, "has %u rows, but a program has at most %u", w->count - k->order[region] + 1, k->limits.rows);
 }
 
 static void
@@ -305,6 +307,9 @@ enter_row(walker *w, uint32_t row)
   if (flags & (VYRE_OP_REGION | VYRE_OP_REGIONS)) {
     if (op == VYRE_OP_program)
       w->workgroups = 0;
+    if (w->depth == 2 * k->limits.nesting + 1 && (flags & VYRE_OP_REGIONS) != 0)
+      vyre_verify_report(k, row, "is in %u other control rows, but at most %u may be within each other", k->limits.nesting,
+                         k->limits.nesting);
     return true;
   }
   if (v->first[row] || v->last[row]) {

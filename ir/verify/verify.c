@@ -407,6 +407,39 @@ check_row(verifier *k, uint32_t row)
     vyre_verify_value(k, row);
 }
 
+/* ---- limits -------------------------------------------------------------------------------------------------------------- */
+
+/* Checks the lengths of paths over operands in one program of a valid, sealed module.  Overwrites the order numbers of its rows. */
+static void
+check_depth(verifier *k, uint32_t program, uint32_t end)
+{
+  const vyre_view *v = k->view;
+  uint32_t *length = k->order; /* of the longest path that ends at the row */
+  length[0] = 0;
+  for (uint32_t row = program; row < end; row++) {
+    const uint32_t a = length[v->a[row]], b = length[v->b[row]], c = length[v->c[row]];
+    const uint32_t ab = a > b ? a : b;
+    length[row] = (ab > c ? ab : c) + 1;
+    if (length[row] == k->limits.depth + 1)
+      vyre_verify_report(k, row, "is the end of a path of %u rows over operands, but a path has at most %u", length[row],
+                         k->limits.depth);
+  }
+}
+
+/* Only a program with more rows than a path may have can have too long a path, so the check costs nothing for others. */
+static void
+check_depths(verifier *k)
+{
+  const vyre_view *v = k->view;
+  if (k->rows <= k->limits.depth || k->errors->count || !vyre_module_is_sealed(k->module))
+    return;
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    const uint32_t end = v->next[program] ? v->next[program] : k->rows;
+    if (end - program > k->limits.depth)
+      check_depth(k, program, end);
+  }
+}
+
 /* ---- entry points -------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -425,6 +458,8 @@ verify_all(verifier *k)
   for (uint32_t row = 1; row < k->rows && !k->out_of_memory; row++)
     if (k->order[row] != 0 && k->order[row] != ORDER_UNLINKED)
       check_row(k, row);
+  if (!k->out_of_memory)
+    check_depths(k);
   vyre_verify_free(k, k->order, rows * sizeof(uint32_t));
   vyre_verify_free(k, k->extent, rows * sizeof(uint32_t));
   vyre_verify_free(k, k->type_facts, k->type_count);
@@ -471,7 +506,13 @@ sort_errors(verifier *k)
 vyre_status
 vyre_verify(const vyre_module *module, vyre_verify_errors *errors)
 {
-  verifier k = {.module = module, .view = vyre_module_view(module), .errors = errors};
+  return vyre_verify_within(module, (verify_limits){VYRE_MOST_ROWS, VYRE_MOST_DEPTH, VYRE_MOST_NESTING}, errors);
+}
+
+vyre_status
+vyre_verify_within(const vyre_module *module, verify_limits limits, vyre_verify_errors *errors)
+{
+  verifier k = {.module = module, .view = vyre_module_view(module), .errors = errors, .limits = limits};
   vyre_status status;
   vyre_string file;
   uint32_t line, column;

@@ -28,7 +28,7 @@ enum {
 /* Limits of nesting. They exceed those of text and SPIR-V, so that modules from both can be written. They are small enough for
  * recursive functions and for the indentation of text. */
 #define VIR0_MAX_TYPE_DEPTH 255u
-#define VIR0_MAX_ROW_DEPTH  8191u
+#define VIR0_MAX_ROW_DEPTH  (2 * VYRE_MOST_NESTING + 1) /* control rows, their regions and the program */
 
 typedef struct vir0_kind_info {
   const char *name;    /* NULL if the number is not a kind */

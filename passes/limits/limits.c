@@ -21,21 +21,21 @@ static const vyre_param params[] = {
      .summary = "rows of a program",
      .minimum = 1,
      .maximum = 1u << 28,
-     .fallback = 1u << 24},
+     .fallback = VYRE_MOST_ROWS},
     {.struct_size = sizeof(vyre_param),
      .type = VYRE_PARAM_UINT,
      .name = "depth",
      .summary = "rows of the longest path over operands",
      .minimum = 1,
      .maximum = 1u << 28,
-     .fallback = 1u << 20},
+     .fallback = VYRE_MOST_DEPTH},
     {.struct_size = sizeof(vyre_param),
      .type = VYRE_PARAM_UINT,
      .name = "nesting",
      .summary = "control rows (if, for, loop, switch, block) within each other",
      .minimum = 0,
      .maximum = 1u << 28,
-     .fallback = 1023}, /* SPIR-V's own limit */
+     .fallback = VYRE_MOST_NESTING},
 };
 
 static vyre_status

@@ -151,7 +151,7 @@ operand_in_order(const rules_rule *rule, uint32_t flips, uint32_t id, uint32_t k
 static uint32_t
 new_register(rules_writer *w, uint32_t node)
 {
-  if (w->registers == RULES_SCALAR) {
+  if (w->registers == RULES_REGISTERS) {
     w->wrong = "its pattern has too many terms";
     return 0;
   }

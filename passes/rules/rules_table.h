@@ -21,9 +21,9 @@
 enum { RULES_TABLE_CLASSES, RULES_TABLE_ROOTS, RULES_TABLE_LITERALS, RULES_TABLE_CLASS_COUNT, RULES_TABLE_RULES, RULES_TABLE_HEAD };
 
 enum {
-  RULES_REGISTERS = 16, /* the last one, RULES_SCALAR, is not a register */
-  RULES_SCALAR = 15,
-  RULES_STACK = 8,
+  RULES_REGISTERS = 12,
+  RULES_SCALAR = 15, /* instead of a register: a scalar */
+  RULES_STACK = 4,
   RULES_CLASS_LITERAL = 1,
   RULES_CLASS_SAME = 2,
   RULES_MADE = 16, /* rows that a replacement may make */
@@ -85,9 +85,9 @@ bool rules_compile(rules_memory memory, const rules_set *set, rules_use use, rul
 /* ---- matching -------------------------------------------------------------------------------------------------------- */
 
 typedef struct rules_match {
-  uint32_t candidate;            /* the candidate after which the search continues */
-  uint32_t rule;                 /* its index in the set */
-  uint32_t reg[RULES_REGISTERS]; /* register 0 is the root */
+  uint32_t candidate;             /* the candidate after which the search continues */
+  uint32_t rule;                  /* its index in the set */
+  uint32_t reg[RULES_SCALAR + 1]; /* register 0 is the root; RULES_SCALAR is row 0 */
   uint8_t kind[RULES_KINDS];
   uint32_t exact, relaxed; /* row flags of new rows: exact if one matched row is, relaxed if all are */
   const uint32_t *action;  /* the word of RULES_PAYS, or of the replacement */

@@ -1,4 +1,4 @@
-/* Prepares the memory of simplify's phases.  phases.h has the contract; simplify.vir and states.vir have the layout.
+/* Prepares the memory of simplify's phases.  phases.h has the contract; simplify.vir, facts.vir and states.vir have the layout.
  *
  * A row's level is above the levels of its operands and of the rows that its version depends on.  These are the sets that a `get`
  * may see, the conditions of gates, the writes that a load is compared with.  A construct's level is above those of all rows that

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-  FIRST_WORD = 3,        /* after the words for reads out of bounds, for scatters out of bounds, and VYRE_PHASE_ENDLESS */
+  FIRST_WORD = 3,        /* after the words of vyre/phases.h up to VYRE_PHASE_ENDLESS; changes.vir has the same number */
   CONSTANTS = 0x76797265 /* domain of constants in `keep`: an arbitrary number */
 };
 
@@ -129,6 +129,8 @@ lay_out(sequence *s, bool *out_fits)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   s->heads_end = s->words;
   place_other(s);
+  s->zeros_end = s->words;
+  vyre_changes_place(s);
   const uint64_t bytes = s->words * sizeof(uint32_t);
   *out_fits = *out_fits && s->words <= UINT32_MAX && bytes <= info->max_storage && bytes <= info->max_buffer;
   return VYRE_OK;
@@ -146,6 +148,10 @@ vyre_arena_lay_out(sequence *s, bool *out_fits)
   if (*out_fits)
     return VYRE_OK;
   vyre_device_forget(device); /* columns of earlier sequences need room, too */
+  VYRE_TRY(lay_out(s, out_fits));
+  if (*out_fits || s->changes.count == 0)
+    return VYRE_OK;
+  s->changes.count = 0;
   return lay_out(s, out_fits);
 }
 
@@ -330,15 +336,15 @@ list_transfers(sequence *s)
   const uint32_t *heads = make_heads(s);
   s->fills = sequence_allocate(s, 2 + s->block_count, sizeof *s->fills);
   s->uploads = sequence_allocate(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
-  s->reads = sequence_allocate(s, 1 + s->block_count, sizeof *s->reads);
+  s->reads = sequence_allocate(s, 2 + s->block_count, sizeof *s->reads);
   s->late = sequence_allocate(s, s->block_count, sizeof *s->late);
-  vyre_readback_choose(s);
   if (!heads || !s->late || !s->fills || !s->uploads || !s->reads)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   add_fill(s, 0, FIRST_WORD, 0);
-  if (s->words > s->heads_end)
-    add_fill(s, s->heads_end, s->words - s->heads_end, 0);
+  if (s->zeros_end > s->heads_end)
+    add_fill(s, s->heads_end, s->zeros_end - s->heads_end, 0);
   list_blocks(s);
+  vyre_changes_list_read(s);
   if (!has_kept(s, s->heads, s->heads_end - s->heads, heads))
     add_upload(s, s->heads, s->heads_end - s->heads, heads);
   forget_unused(s);
@@ -417,6 +423,10 @@ make_steps(sequence *s)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   for (uint32_t i = 0; i < p->step_count; i++) {
     vyre_step *step = &s->steps[i];
+    if (p->steps[i].kind >= PLAN_SAVE) {
+      VYRE_TRY(vyre_changes_make_step(s, p->steps[i].kind == PLAN_SAVE, step));
+      continue;
+    }
     const sequence_member *m = &s->members[p->steps[i].pass];
     const vyre_phase_kernel *kernel = kernel_of(s, &p->steps[i], push[i], &step->groups[0]);
     const bool by_program = p->steps[i].kind == PLAN_PROGRAMS || p->steps[i].kind == PLAN_PASS;
@@ -437,6 +447,7 @@ make_steps(sequence *s)
 vyre_status
 vyre_arena_build(sequence *s)
 {
+  vyre_pinned_register(s);
   VYRE_TRY(vyre_device_reserve(s->device, s->words * sizeof(uint32_t)));
   for (uint32_t i = 0; i < s->count; i++)
     VYRE_TRY(keep_constants(s, &s->members[i]));

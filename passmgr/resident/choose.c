@@ -14,6 +14,7 @@
 
 enum {
   PLAIN_ROW = 40,         /* ns per row for a pass that has not run on the CPU yet */
+  LEVELS_ROW = 7,         /* ns per row for levels, which plain C does not need: bench/README.md */
   WORTH_ASKING = 1000000, /* ns on the CPU, below which a sequence runs there without asking for a device */
   OPENING = 100000000,    /* ns of such sequences after which a device is opened, because opening takes about as long */
   REPEATED = 3,           /* estimated iterations of `repeat while` */
@@ -86,7 +87,36 @@ count_steps(const counting *c, uint32_t first, uint32_t end, double times)
   }
 }
 
-/* Counts each uploaded column once, and each column that is read back.  The masks have a bit for each field of vyre_view. */
+/* Returns whether the order with the key is on the device since the last sequence. */
+static bool
+has_order(const vyre_device *device, vyre_module *module, const uint32_t *key)
+{
+  const uint64_t generation = vyre_module_generation(module, key);
+  bool has = false;
+  for (uint32_t i = 0; i < device->order_count; i++)
+    has = has || (generation && device->orders[i].generation == generation && device->orders[i].epoch == device->epoch);
+  return has;
+}
+
+/* Returns the number of orders that are uploaded: by levels of operands and by depth. */
+static uint32_t
+count_orders(const vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module)
+{
+  const vyre_view *view = vyre_module_view(module);
+  bool by_level = false, by_depth = false;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < passes[i]->pass.phases->phase_count; k++) {
+      const uint32_t direction = passes[i]->pass.phases->phases[k].direction;
+      by_level |= direction == VYRE_DIRECTION_UP || direction == VYRE_DIRECTION_DOWN;
+      by_depth |= direction == VYRE_DIRECTION_INWARD || direction == VYRE_DIRECTION_OUTWARD;
+    }
+  by_level = by_level && !has_order(device, module, view->level);
+  by_depth = by_depth && !has_order(device, module, view->depth);
+  return (uint32_t)by_level + (uint32_t)by_depth;
+}
+
+/* Counts each uploaded column once, each order, and each column that is read back.  The masks have a bit for each field of
+ * vyre_view. */
 static void
 count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module,
             device_work *work)
@@ -100,7 +130,7 @@ count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, ui
       const uint64_t bit = UINT64_C(1) << passes[i]->sources[k].column / sizeof(uint32_t *);
       if (phases->memory[k].kind != VYRE_MEMORY_COLUMN)
         continue;
-      up |= bit;
+      up |= passes[i]->sources[k].provides ? 0 : bit;
       down |= vyre_phases_write(phases, k) ? bit : 0;
     }
   }
@@ -111,7 +141,8 @@ count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, ui
     if (column && held->generation == vyre_module_generation(module, column))
       up &= ~(UINT64_C(1) << held->column / sizeof(uint32_t *));
   }
-  work->bytes_up = (double)__builtin_popcountll(up) * rows * sizeof(uint32_t);
+  work->bytes_up =
+      (double)((uint32_t)__builtin_popcountll(up) + count_orders(device, passes, count, module)) * rows * sizeof(uint32_t);
   work->bytes_down = (double)__builtin_popcountll(down) * rows * sizeof(uint32_t);
 }
 
@@ -266,9 +297,22 @@ cost_here(const vyre_device *device, const vyre_pass_record *const *passes, uint
   return ns;
 }
 
-bool
-vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view)
+/* Returns the estimated nanoseconds of the passes on the device.  Stores their work for vyre_choose_learn_there. */
+static double
+cost_there(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module, uint32_t levels,
+           const plan_rows *rows)
 {
+  device->asked = (device_work){0};
+  count_bytes(device, passes, count, module, &device->asked);
+  count_work(device, passes, count, rows, levels);
+  return overhead_of(device) + device->costs.visit * device->asked.visits;
+}
+
+bool
+vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module, bool has_levels)
+{
+  const vyre_view *view = vyre_module_view(module);
+  plan_rows rows = {.view = view, .most_iterations = device->info.max_iterations};
   const double here = cost_here(device, passes, count, view->rows);
   if (here < WORTH_ASKING || (device->is_tried && !device->ops))
     return false;
@@ -278,7 +322,10 @@ vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint
   bool may = device->ops && view->rows <= vyre_device_most_rows(device);
   for (uint32_t i = 0; i < count && may; i++)
     may = vyre_phases_kernels(passes[i]->pass.phases, device->info.forms) != NULL;
-  return may;
+  if (!may)
+    return false;
+  vyre_plan_rows_count(&rows);
+  return cost_there(device, passes, count, module, 1, &rows) + (has_levels ? 0 : (double)LEVELS_ROW * view->rows) < here;
 }
 
 bool
@@ -290,11 +337,8 @@ vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t
   vyre_plan_rows_count(&rows);
   for (uint32_t row = 1; row < view->rows; row++)
     levels = view->level[row] >= levels ? view->level[row] + 1 : levels;
-  device->asked = (device_work){0};
-  count_bytes(device, passes, count, module, &device->asked);
-  count_work(device, passes, count, &rows, levels);
   return vyre_plan_rows_fit(&rows) &&
-         overhead_of(device) + device->costs.visit * device->asked.visits < cost_here(device, passes, count, view->rows);
+         cost_there(device, passes, count, module, levels, &rows) < cost_here(device, passes, count, view->rows);
 }
 
 void

@@ -492,6 +492,13 @@ vyre_plan_add(plan *p, const plan_pass *pass, uint32_t number)
 }
 
 void
+vyre_plan_add_own(plan *p, plan_step_kind kind, uint32_t number)
+{
+  planner w = {.p = p, .number = number};
+  add_step(&w, (plan_step){.kind = kind, .count = 1});
+}
+
+void
 vyre_plan_free_orders(const vyre_allocator *allocator, plan_order *orders, uint32_t count, uint32_t capacity)
 {
   for (uint32_t i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /* Reads columns back late, and only if the host needs them.
  *
- * In a lazy sequence the host first gets the counters.  If they report no change, the table on the device equals the host's, and
+ * In a lazy sequence the host first gets the counters.  If they report a change, it gets the changed elements (changes.c) or the
+ * columns, whichever are fewer bytes.  If they report no change, the table on the device equals the host's, and
  * its columns stay there.  Columns that the sequence provides become pending until a pass on the host or another sequence requires
  * them (vyre_sequence_fetch).  Until all readbacks are done, the host's memory is unchanged, so a sequence on a lost device can
  * restart.
@@ -58,14 +59,18 @@ vyre_readback_late(sequence *s, vyre_timing *timing)
 {
   vyre_device *device = s->device;
   const bool changed = is_changed(s);
-  vyre_read *reads = sequence_allocate(s, s->late_count, sizeof *reads);
+  bool is_packed = false;
+  vyre_read *reads = sequence_allocate(s, 1 + (size_t)s->late_count, sizeof *reads);
   uint32_t count = 0, pending = 0;
   if (!reads)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  if (changed)
+    VYRE_TRY(vyre_changes_find(s, reads, &is_packed));
+  count = is_packed;
   for (uint32_t i = 0; i < s->late_count; i++) {
     const sequence_block *b = &s->blocks[s->late[i]];
     const uint32_t analysis = b->column->analysis;
-    if (analysis ? is_required(s, analysis) : changed) {
+    if (analysis ? is_required(s, analysis) : changed && !is_packed) {
       reads[count++] = (vyre_read){vyre_arena_range(s, b->at, b->words), b->host};
       vyre_module_mark_written(s->module, b->host);
     } else {
@@ -74,6 +79,8 @@ vyre_readback_late(sequence *s, vyre_timing *timing)
   }
   if (count)
     VYRE_TRY(device->ops->submit(device->target, &(vyre_sequence){.reads = reads, .read_count = count}, timing));
+  if (is_packed)
+    vyre_changes_apply(s);
   device->pending |= pending;
   return VYRE_OK;
 }

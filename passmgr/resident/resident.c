@@ -25,7 +25,8 @@ enum {
   FEW_COLUMNS = 6,   /* least words a row of a sequence */
   MANY_WORDS = 64,   /* words a row of a sequence of many passes: columns and side columns */
   /* Bytes whose copy takes much longer than another wait.  On an H200 a wait takes 12 us, and staging copies about 10 GB/s. */
-  LAZY_BYTES = 1 << 20
+  LAZY_BYTES = 1 << 20,
+  PINNED_ROWS = 1 << 16 /* smaller columns are staged in less time than their pages are registered */
 };
 
 vyre_status
@@ -52,12 +53,15 @@ forget_target(vyre_device *device)
     vyre_release(&device->allocator, kernel, sizeof *kernel);
   }
   vyre_device_forget(device);
+  vyre_pinned_forget(device);
   device->arena_size = 0;
 }
 
 vyre_status
 vyre_device_close_target(vyre_device *device)
 {
+  if (device->ops)
+    vyre_pinned_release(device);
   vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
   forget_target(device);
   device->ops = NULL;
@@ -88,6 +92,7 @@ make_device(const vyre_target_options *options, const vyre_allocator *allocator,
     return VYRE_OUT_OF_MEMORY("for a device");
   device->allocator = *from;
   device->lazy_bytes = LAZY_BYTES;
+  device->pinned_rows = PINNED_ROWS;
   vyre_target_options *const o = &device->options;
   VYRE_TRY(vyre_options_read(o, sizeof *o, options, "vyre_target_options"));
   device->library = o->library ? vyre_copy_text(from, o->library) : NULL;
@@ -142,6 +147,7 @@ vyre_device_close(vyre_device *device)
   const vyre_allocator allocator = device->allocator;
   vyre_status status = vyre_device_close_target(device);
   vyre_release(&allocator, device->held, device->held_capacity * sizeof *device->held);
+  vyre_release(&allocator, device->changes, device->changes_capacity * sizeof *device->changes);
   for (uint32_t i = 0; i < device->memory_count; i++)
     vyre_release(&allocator, device->memories[i].words, device->memories[i].capacity * sizeof(uint32_t));
   vyre_release(&allocator, device->memories, device->memory_capacity * sizeof *device->memories);
@@ -230,6 +236,25 @@ vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_
                            .slot_count = sizeof slots / sizeof *slots,
                            .push_size = (by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS) * sizeof(uint32_t)};
   return add_kernel(device, kernel->code, &desc, NULL, out);
+}
+
+vyre_status
+vyre_device_program(vyre_device *device, const device_program *program, uint32_t workgroup, uint32_t push_size, vyre_kernel *out)
+{
+  if (has_kernel(device, program, out))
+    return VYRE_OK;
+  static const vyre_kernel_slot arena = {.kind = VYRE_SLOT_STORAGE};
+  const bool is_spirv = device->info.forms >> VYRE_KERNEL_SPIRV & 1;
+  vyre_kernel_desc desc = {.label = program->name,
+                           .form = is_spirv ? VYRE_KERNEL_SPIRV : VYRE_KERNEL_PTX,
+                           .code = is_spirv ? program->spirv : program->ptx,
+                           .size = is_spirv ? program->spirv_size : program->ptx_size,
+                           .entry = program->name,
+                           .workgroup = {workgroup, 1, 1},
+                           .slots = &arena,
+                           .slot_count = 1,
+                           .push_size = push_size};
+  return add_kernel(device, program, &desc, NULL, out);
 }
 
 vyre_status

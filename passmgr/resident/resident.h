@@ -5,6 +5,7 @@
 #ifndef VYRE_PASSMGR_RESIDENT_RESIDENT_H
 #define VYRE_PASSMGR_RESIDENT_RESIDENT_H
 
+#include "device_kernels.h"
 #include "passmgr/registry/registry.h"
 #include "plan.h"
 #include "vyre/passmgr.h"
@@ -22,6 +23,13 @@ typedef struct device_column {
   uint32_t column, analysis; /* as in vyre_phase_source */
   uint64_t generation;       /* write generation of the contents on the device; 0 if they are not valid */
 } device_column;
+
+/* Pages of a column that are registered with the device. */
+typedef struct device_pinned {
+  void *start;
+  size_t bytes;
+  vyre_device_buffer buffer;
+} device_pinned;
 
 /* Words of the last sequence that its kernels did not write: its heads, or memory of `prepare`. */
 typedef struct device_memory {
@@ -68,6 +76,12 @@ struct vyre_device {
   uint32_t pending;    /* VYRE_COLUMNS that a sequence provided and the host has not read back */
   uint64_t *held;      /* owned; data that was read back, until the last submission of a sequence is done (sequence.c) */
   uint32_t held_capacity;
+  vyre_module *pinned_module; /* borrowed; the module whose columns are in `pinned`, which it watches; NULL if there is none */
+  device_pinned pinned[DEVICE_COLUMNS];
+  uint32_t pinned_count;
+  uint32_t pinned_rows; /* rows of a module from which on its pages are registered */
+  uint32_t *changes;    /* owned; memory for changed elements that are read back (changes.c) */
+  uint32_t changes_capacity;
   /* The choice between device and CPU (choose.c): */
   const vyre_target_ops *const
       *choices;  /* the targets that may be opened; NULL: the device is fixed and runs everything that it can */
@@ -97,6 +111,11 @@ VYRE_MUST_USE vyre_status vyre_device_recover(vyre_device *device);
 /* Removes the columns, and invalidates the orders and memories, because the contents of the arena are lost. */
 void vyre_device_forget(vyre_device *device);
 
+/* pinned.c: unregisters the pages of columns. */
+void vyre_pinned_release(vyre_device *device);
+/* Forgets the registered pages of a lost device. */
+void vyre_pinned_forget(vyre_device *device);
+
 /* Returns a kernel over rows or programs, compiled at its first use. */
 VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program,
                                              const char *label, vyre_kernel *out);
@@ -104,6 +123,9 @@ VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_pha
 VYRE_MUST_USE vyre_status vyre_device_function(vyre_device *device, const void *code,
                                                uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order, uint32_t buffers,
                                                const char *label, vyre_kernel *out);
+/* Returns the kernel of one of the manager's own programs with that workgroup and bytes of push constants. */
+VYRE_MUST_USE vyre_status vyre_device_program(vyre_device *device, const device_program *program, uint32_t workgroup,
+                                              uint32_t push_size, vyre_kernel *out);
 /* Makes the arena at least as large.  A larger arena has none of the old contents. */
 VYRE_MUST_USE vyre_status vyre_device_reserve(vyre_device *device, uint64_t bytes);
 

@@ -166,10 +166,11 @@ most_iterations(const sequence *s)
 static uint32_t
 iterations_at_once(const sequence *s, const plan_repeat *repeat)
 {
-  const plan_step *first = &s->plan.steps[repeat->first];
+  const plan_step *first = &s->plan.steps[repeat->first], *last = first + repeat->count - 2; /* before the compare */
   if (s->rows.on_host)
     return most_iterations(s);
-  return first->kind == PLAN_LIST && first->count < FEW_ROWS ? FEW_ITERATIONS : MOST_ITERATIONS;
+  const bool in_levels = first->kind == PLAN_LIST && last->kind == PLAN_LIST;
+  return in_levels && first->count < FEW_ROWS ? FEW_ITERATIONS : MOST_ITERATIONS;
 }
 
 /* Reports the time of each pass.  A device measures how long a step took, but not when.  So a step begins at the end of the step
@@ -356,12 +357,19 @@ static vyre_status
 run_plan(sequence *s, bool *out_fits)
 {
   submission u = {.s = s};
-  if (!s->rows.on_host)
+  if (!s->rows.on_host) {
+    vyre_readback_choose(s);
+    vyre_changes_choose(s);
     VYRE_TRY(vyre_arena_lay_out(s, out_fits));
+  }
   if (!*out_fits)
     return VYRE_OK;
+  if (s->changes.count)
+    vyre_plan_add_own(&s->plan, PLAN_SAVE, 0);
   for (uint32_t i = 0; i < s->count; i++)
     vyre_plan_add(&s->plan, &s->members[i].pass, i);
+  if (s->changes.count)
+    vyre_plan_add_own(&s->plan, PLAN_PACK, s->count - 1);
   u.repeats = sequence_allocate(s, s->plan.repeat_count, sizeof *u.repeats);
   u.ends = sequence_allocate(s, s->plan.repeat_count, sizeof *u.ends);
   u.iterations = sequence_allocate(s, s->plan.repeat_count, sizeof *u.iterations);

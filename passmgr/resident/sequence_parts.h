@@ -39,6 +39,18 @@ typedef struct sequence_member {
   vyre_device_buffer constants; /* kept by the device; 0 if there are none */
 } sequence_member;
 
+enum { SEQUENCE_CHANGES = 6 }; /* op, imm, imm_hi, a, b, c */
+
+/* The columns whose changed elements can be read back alone (changes.c).  Offsets are in words of the arena. */
+typedef struct sequence_changes {
+  uint32_t blocks[SEQUENCE_CHANGES]; /* indices in sequence.blocks */
+  uint32_t count;                    /* 0 if columns are only read back whole */
+  uint32_t most;                     /* elements that are fewer bytes than the columns */
+  uint64_t at, masks, list, before;  /* the number of elements, the masks, the list, and the copies of the columns */
+  uint32_t read;                     /* index in sequence.reads of the number of elements */
+  uint32_t counted[2];               /* the memory of that read */
+} sequence_changes;
+
 typedef struct sequence {
   vyre_device *device;
   const vyre_allocator *allocator;
@@ -52,6 +64,7 @@ typedef struct sequence {
   uint32_t endless[2];         /* the words of the arena up to VYRE_PHASE_ENDLESS, if repeats end on the device */
   uint64_t words;              /* words in the arena; the next two fields are word offsets in the arena */
   uint64_t heads, heads_end;   /* columns, orders and kept memory end at `heads`; other memory begins at `heads_end` */
+  uint64_t zeros_end;          /* other memory before this offset is filled with zeros */
   uint32_t kept_count;         /* memories of the device that this sequence uses */
   vyre_device_buffer *buffers; /* direct.c: buffers of each block, of each order's rows, of host_words */
   uint32_t buffer_count;
@@ -61,8 +74,9 @@ typedef struct sequence {
   uint32_t fill_count, upload_count, read_count, late_count;
   vyre_upload *uploads;
   vyre_read *reads;
-  bool is_lazy;      /* columns are read back after the host has the counters */
-  uint32_t *late;    /* indices in `blocks` of these columns */
+  bool is_lazy;   /* columns are read back after the host has the counters */
+  uint32_t *late; /* indices in `blocks` of these columns */
+  sequence_changes changes;
   vyre_step *steps;  /* by step of the plan */
   vyre_range *until; /* by repeat of the plan: the word that ends the repeat when it is 0 */
 } sequence;
@@ -81,6 +95,23 @@ VYRE_MUST_USE vyre_status vyre_arena_end(sequence *s, bool is_done);
 uint64_t vyre_arena_column(const vyre_device *device, uint32_t number);
 /* Returns the range of words in the arena. */
 vyre_range vyre_arena_range(const sequence *s, uint64_t at, uint64_t words);
+
+/* pinned.c: registers the pages of columns that the sequence uploads, if the module is large and the device can.  Staging is used
+ * otherwise. */
+void vyre_pinned_register(const sequence *s);
+
+/* changes.c: sets s->changes.count and `most`, after vyre_readback_choose. */
+void vyre_changes_choose(sequence *s);
+/* Assigns offsets in the arena after all other memory. */
+void vyre_changes_place(sequence *s);
+/* Adds the read of the number of elements. */
+void vyre_changes_list_read(sequence *s);
+/* Makes the step before or after the passes. */
+VYRE_MUST_USE vyre_status vyre_changes_make_step(sequence *s, bool is_save, vyre_step *step);
+/* After the counters were read: sets *out_fewer to whether the changed elements are fewer bytes than the columns, and then *out to
+ * their read.  vyre_changes_apply writes them to the columns after that read, and marks changed columns as written. */
+VYRE_MUST_USE vyre_status vyre_changes_find(sequence *s, vyre_read *out, bool *out_fewer);
+void vyre_changes_apply(const sequence *s);
 
 /* readback.c: sets s->is_lazy. */
 void vyre_readback_choose(sequence *s);

@@ -382,7 +382,7 @@ vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
 {
   vyre_device *device = r->options.device;
   r->is_chosen = false;
-  if (!device || !device->choices || !vyre_choose_may(device, passes, count, vyre_module_view(r->module)))
+  if (!device || !device->choices || !vyre_choose_may(device, passes, count, r->module, (r->fresh & VYRE_LEVELS) != 0))
     return VYRE_OK;
   VYRE_TRY(vyre_run_make_analyses(r, VYRE_LEVELS));
   r->is_chosen = vyre_choose(device, passes, count, r->module);

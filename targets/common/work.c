@@ -219,7 +219,7 @@ vyre_status
 target_work_acquire(vyre_target *target, const vyre_sequence *sequence, bool is_begun, target_work **out)
 {
   target_base *base = target_base_of(target);
-  const target_work wanted = {.sequence = *sequence, .is_first = true};
+  const target_work wanted = {.sequence = *sequence, .is_first = true, .is_begun = is_begun};
   VYRE_TRY(base->hooks->work->make_shape(target, &wanted));
   target_work *work = find_unused(base);
   if (!work)

@@ -1,7 +1,9 @@
 /* Fills, uploads and reads.
  *
  * Fills are memsets. Uploads are copied to pinned memory before the call returns, so a submission in flight does not use the
- * caller's bytes. Reads go to pinned memory, and to the caller after the wait. Neighbouring ranges are one copy.
+ * caller's bytes. Reads go to pinned memory, and to the caller after the wait. Neighbouring ranges are one copy. Imported memory of
+ * a caller who waits is pinned already, so its uploads are direct. Reads are not, because a failed sequence must not write the
+ * caller's memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"
@@ -21,20 +23,25 @@ cuda_range_address(const vyre_target *target, const vyre_range *range, uint64_t 
 
 /* ---- staging ------------------------------------------------------------------------------------------------------------- */
 
-/* Appends a copy at the next place, or extends the last copy if both ranges are neighbours. Advances `at`. */
+/* Appends a copy at the next place, or extends the last copy if both ranges are neighbours. Advances `at`. The device
+ * copies directly from `direct` if it is not NULL. */
 static void
-add_copy(const vyre_target *target, const vyre_range *range, cuda_copy *copies, uint32_t *count, uint64_t *at)
+add_copy(const vyre_target *target, const vyre_range *range, const void *direct, cuda_copy *copies, uint32_t *count, uint64_t *at)
 {
   cuda_copy *last = *count ? &copies[*count - 1] : NULL;
   uint64_t size;
   const cuda_address address = cuda_range_address(target, range, &size);
-  if (last && last->buffer.id == range->buffer.id && last->address + last->size == address) {
+  if (direct) {
+    copies[(*count)++] = (cuda_copy){range->buffer, address, 0, size, direct};
+    return;
+  }
+  if (last && !last->direct && last->buffer.id == range->buffer.id && last->address + last->size == address) {
     last->size += size;
     *at += size;
     return;
   }
   *at = (*at + PLACE_ALIGN - 1) / PLACE_ALIGN * PLACE_ALIGN;
-  copies[(*count)++] = (cuda_copy){range->buffer, address, *at, size};
+  copies[(*count)++] = (cuda_copy){range->buffer, address, *at, size, NULL};
   *at += size;
 }
 
@@ -58,10 +65,13 @@ cuda_plan_copies(vyre_target *target, cuda_submission *submission)
       !vyre_grow(&target->base.allocator, &submission->reads, &submission->read_capacity, sequence->read_count, sizeof(cuda_copy)))
     return VYRE_OUT_OF_MEMORY("for a CUDA submission");
   submission->upload_count = submission->read_count = 0;
-  for (uint32_t i = 0; i < sequence->upload_count; i++)
-    add_copy(target, &sequence->uploads[i].range, submission->uploads, &submission->upload_count, &up);
+  for (uint32_t i = 0; i < sequence->upload_count; i++) {
+    const vyre_upload *upload = &sequence->uploads[i];
+    add_copy(target, &upload->range, cuda_direct(target, &submission->work, upload) ? upload->data : NULL, submission->uploads,
+             &submission->upload_count, &up);
+  }
   for (uint32_t i = 0; i < sequence->read_count; i++)
-    add_copy(target, &sequence->reads[i].range, submission->reads, &submission->read_count, &down);
+    add_copy(target, &sequence->reads[i].range, NULL, submission->reads, &submission->read_count, &down);
   VYRE_TRY(ensure(target, submission, &submission->up, up));
   return ensure(target, submission, &submission->down, down);
 }
@@ -72,14 +82,15 @@ typedef struct walk {
   uint64_t done; /* bytes of this copy */
 } walk;
 
-static uint64_t
-next_place(walk *w, uint64_t size)
+/* Returns the place of the next range in staging memory, or NULL if the device copies the caller's memory. */
+static char *
+next_place(walk *w, void *staging, uint64_t size)
 {
   if (w->done == w->copy->size) {
     w->copy++;
     w->done = 0;
   }
-  const uint64_t place = w->copy->place + w->done;
+  char *place = w->copy->direct ? NULL : (char *)staging + w->copy->place + w->done;
   w->done += size;
   return place;
 }
@@ -92,7 +103,9 @@ cuda_stage_uploads(const vyre_target *target, cuda_submission *submission)
   for (uint32_t i = 0; i < sequence->upload_count; i++) {
     const vyre_range *range = &sequence->uploads[i].range;
     const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);
-    memcpy((char *)submission->up.host + next_place(&w, size), sequence->uploads[i].data, size);
+    char *to = next_place(&w, submission->up.host, size);
+    if (to)
+      memcpy(to, sequence->uploads[i].data, size);
     submission->work.timing.bytes_up += size;
   }
   for (uint32_t i = 0; i < sequence->fill_count; i++) {
@@ -110,7 +123,7 @@ cuda_copy_reads(const vyre_target *target, target_work *work)
   for (uint32_t i = 0; i < sequence->read_count; i++) {
     const vyre_range *range = &sequence->reads[i].range;
     const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);
-    memcpy(sequence->reads[i].data, (const char *)submission->down.host + next_place(&w, size), size);
+    memcpy(sequence->reads[i].data, next_place(&w, submission->down.host, size), size);
     work->timing.bytes_down += size;
   }
 }
@@ -141,7 +154,7 @@ cuda_enqueue_uploads(vyre_target *target, const cuda_submission *submission)
     VYRE_TRY(enqueue_fill(target, submission, &sequence->fills[i]));
   for (uint32_t i = 0; i < submission->upload_count; i++) {
     const cuda_copy *copy = &submission->uploads[i];
-    const char *from = (const char *)submission->up.host + copy->place;
+    const char *from = copy->direct ? copy->direct : (const char *)submission->up.host + copy->place;
     VYRE_TRY(CUDA_CALL(target, cuMemcpyHtoDAsync_v2, (copy->address, from, copy->size, submission->stream),
                        "uploading %" PRIu64 " bytes", copy->size));
   }

@@ -34,8 +34,10 @@ typedef struct cuda_device_choice {
 typedef struct cuda_buffer {
   cuda_address address;
   uint64_t size;
-  void *imported; /* the caller's memory, or NULL if the device owns it */
-  uint64_t last;  /* number of the last submission that uses the buffer, or 0 */
+  char *imported;           /* the caller's memory, or NULL if the device owns it */
+  uint64_t last;            /* number of the last submission that uses the buffer, or 0 */
+  struct cuda_buffer *next; /* in target.imports */
+  uint64_t serial;          /* of imported memory: unique in this target, also if the memory is imported again */
 } cuda_buffer;
 
 /* Page-locked host memory, which the device copies without the driver's help. */
@@ -73,6 +75,7 @@ typedef struct cuda_copy {
   vyre_device_buffer buffer;
   cuda_address address;
   uint64_t place, size; /* range in staging memory */
+  const void *direct;   /* of an upload: the caller's imported memory instead of staging memory, or NULL */
 } cuda_copy;
 
 /* A launch, with its parameters as the kernel has them. */
@@ -149,10 +152,11 @@ struct vyre_target {
   uint32_t most_iterations; /* CUDA_MOST_ITERATIONS; tests set a smaller number */
   bool no_graphs;           /* set by tests: never use graphs */
   target_files files;       /* the cache of compiled kernels */
-  uint64_t serials;         /* the last serial of a kernel */
+  uint64_t serials;         /* the last serial of a kernel or of imported memory */
   uint64_t numbers;         /* the last number of a submission */
   uint64_t bytes_staged;    /* bytes of pinned memory and control memory */
   bool has_addresses;       /* a caller has the address of a buffer, so kernels may use any buffer */
+  cuda_buffer *imports;     /* buffers over the caller's memory */
   cuda_loaded *loaded;
   uint64_t linked_bytes;                      /* size of the cubin linked last */
   cuda_function control_prepare, control_end; /* NULL until they are needed */
@@ -202,6 +206,9 @@ vyre_status cuda_leave(vyre_target *target, vyre_status status);
 vyre_status cuda_create(vyre_target *target, uint64_t size, void **out);
 vyre_status cuda_destroy(vyre_target *target, void *memory);
 vyre_status cuda_import(vyre_target *target, void *data, uint64_t size, void **out);
+/* Returns the imported buffer that contains the data of an upload, if the device copies it directly because the caller waits.
+ * Otherwise returns NULL. */
+const cuda_buffer *cuda_direct(const vyre_target *target, const target_work *work, const vyre_upload *upload);
 vyre_status cuda_find_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
 /* Grows pinned memory to at least `size` bytes. The contents are lost. */
 vyre_status cuda_pinned_ensure(vyre_target *target, cuda_pinned *pinned, uint64_t size);

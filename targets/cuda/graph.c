@@ -15,7 +15,7 @@
 
 /* ---- shapes -------------------------------------------------------------------------------------------------------------- */
 
-enum { RANGE_WORDS = 2, STEP_WORDS = 1, REPEAT_WORDS = 3, SEQUENCE_WORDS = 5 };
+enum { RANGE_WORDS = 2, DIRECT_WORDS = 2, STEP_WORDS = 1, REPEAT_WORDS = 3, SEQUENCE_WORDS = 5 };
 
 static void
 put_range(vyre_target *target, const vyre_range *range)
@@ -40,7 +40,8 @@ cuda_shape_make(vyre_target *target, const target_work *work)
   const vyre_sequence *sequence = &work->sequence;
   const uint64_t ranges = (uint64_t)sequence->fill_count + sequence->upload_count + sequence->read_count;
   const uint64_t count = SEQUENCE_WORDS + RANGE_WORDS * ranges + sequence->fill_count +
-                         (uint64_t)STEP_WORDS * sequence->step_count + (uint64_t)REPEAT_WORDS * sequence->repeat_count;
+                         (uint64_t)DIRECT_WORDS * sequence->upload_count + (uint64_t)STEP_WORDS * sequence->step_count +
+                         (uint64_t)REPEAT_WORDS * sequence->repeat_count;
   VYRE_TRY(target_shape_begin(target, count));
   target_shape_put(target, (uint64_t)work->is_first << 32 | work->at.step);
   target_shape_put(target, (uint64_t)work->at.repeat << 32 | work->at.iteration);
@@ -51,8 +52,12 @@ cuda_shape_make(vyre_target *target, const target_work *work)
     put_range(target, &sequence->fills[i].range);
     target_shape_put(target, sequence->fills[i].value);
   }
-  for (uint32_t i = 0; i < sequence->upload_count; i++)
+  for (uint32_t i = 0; i < sequence->upload_count; i++) {
     put_range(target, &sequence->uploads[i].range);
+    const cuda_buffer *direct = cuda_direct(target, work, &sequence->uploads[i]);
+    target_shape_put(target, direct ? direct->serial : 0); /* a graph is not valid for memory that was imported again */
+    target_shape_put(target, direct ? (uintptr_t)sequence->uploads[i].data : 0);
+  }
   for (uint32_t i = 0; i < sequence->read_count; i++)
     put_range(target, &sequence->reads[i].range);
   for (uint32_t i = 0; i < sequence->step_count; i++)

@@ -59,6 +59,11 @@ make_buffer(vyre_target *target, cuda_buffer buffer, void **out)
   if (!made)
     return VYRE_OUT_OF_MEMORY("for a CUDA buffer");
   *made = buffer;
+  if (made->imported) {
+    made->serial = ++target->serials;
+    made->next = target->imports;
+    target->imports = made;
+  }
   *out = made;
   return VYRE_OK;
 }
@@ -84,6 +89,11 @@ vyre_status
 cuda_destroy(vyre_target *target, void *memory)
 {
   cuda_buffer *buffer = memory;
+  cuda_buffer **at = &target->imports;
+  while (*at && *at != buffer)
+    at = &(*at)->next;
+  if (*at)
+    *at = buffer->next;
   vyre_status status = buffer->imported ? unregister(target, buffer->imported) : cuda_memory_free(target, buffer->address);
   vyre_release(&target->base.allocator, buffer, sizeof *buffer);
   return status;
@@ -99,6 +109,17 @@ cuda_import(vyre_target *target, void *data, uint64_t size, void **out)
   if (!status)
     status = make_buffer(target, buffer, out);
   return status ? vyre_status_join(status, unregister(target, data)) : VYRE_OK;
+}
+
+const cuda_buffer *
+cuda_direct(const vyre_target *target, const target_work *work, const vyre_upload *upload)
+{
+  const uint64_t size = target_range_size(target_buffer_get(target, upload->range.buffer), &upload->range);
+  const uintptr_t first = (uintptr_t)upload->data;
+  const cuda_buffer *at = work->is_begun ? NULL : target->imports;
+  while (at && (first < (uintptr_t)at->imported || first - (uintptr_t)at->imported + size > at->size))
+    at = at->next;
+  return at;
 }
 
 vyre_status

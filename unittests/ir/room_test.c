@@ -96,6 +96,45 @@ check_same_place(const vyre_view *before, const vyre_module *m)
   assert_memory_equal(before, &after, sizeof(after));
 }
 
+typedef struct page_watch {
+  const vyre_module *module;
+  const uint32_t *op;
+  uint32_t calls;
+} page_watch;
+
+/* Asserts that the columns did not move yet. */
+static void
+note_release(void *user)
+{
+  page_watch *w = user;
+  assert_ptr_equal(vyre_module_view(w->module)->op, w->op);
+  w->calls++;
+}
+
+TEST(moves_and_releases_of_columns_are_watched)
+{
+  vyre_module *m = new_module();
+  vyre_builder b;
+  void *start;
+  size_t bytes;
+  vyre_build_program(m, "p", 0, 0, &b);
+  page_watch watch = {.module = m, .op = vyre_module_view(m)->op};
+  vyre_module_watch_pages(m, note_release, &watch);
+  vyre_row last = add_rows(&b, build_value(&b), 1000);
+  vyre_module_column_pages(m, watch.op, &start, &bytes);
+  assert_true((const char *)start <= (const char *)watch.op);
+  assert_true((const char *)start + bytes >= (const char *)(watch.op + vyre_module_view(m)->rows));
+  memset((char *)start + bytes - 1, 0, 1); /* accessible */
+  assert_int_equal(watch.calls, 0);
+  last = add_rows(&b, last, 3 * MEGA);
+  assert_ptr_not_equal(vyre_module_view(m)->op, watch.op);
+  assert_int_equal(watch.calls, 1); /* later moves have no watch */
+  watch.op = vyre_module_view(m)->op;
+  vyre_module_watch_pages(m, note_release, &watch);
+  vyre_module_destroy(m);
+  assert_int_equal(watch.calls, 2);
+}
+
 TEST(columns_of_a_sealed_module_do_not_move)
 {
   vyre_module *m = new_module();

@@ -236,4 +236,238 @@ TEST(a_changed_column_is_uploaded_again)
   assert_string_equal(sim.messages(), "");
 }
 
+/* Returns a module of one program, in which nothing reads the results of `count` rows. */
+static vyre_module *
+dead_module(uint32_t count)
+{
+  vyre_module *module = new_module();
+  vyre_builder b;
+  vyre_build_program(module, "dead", 0, vyre_module_add_input(module, "dead"), &b);
+  vyre_row sum = vyre_build(&b, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  for (uint32_t i = 1; i < count; i++)
+    sum = vyre_build_imm(&b, VYRE_OP_add, sum, i);
+  assert_ok(vyre_module_seal(module, NULL));
+  return module;
+}
+
+static uint64_t
+bytes_down(const char *passes, vyre_module *module, vyre_device *device)
+{
+  const uint64_t before = sim.count("bytes_down");
+  bytes_up(passes, module, device);
+  return sim.count("bytes_down") - before;
+}
+
+/* Only changed elements are read back, with a mask.  The module has the result of plain C, and a second run reads no element. */
+TEST(changed_elements_are_read_back)
+{
+  static const char *const texts[] = {"canon", "dce", "canon,cf,shash,cid,pm,dce", "simplify"};
+  vyre_device *device = open_simulator();
+  device->lazy_bytes = 0;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (uint32_t many = 0; many < 2; many++) {
+      vyre_module *module = grown_module(many ? MANY : ROWS);
+      const uint64_t columns = 6 * sizeof(uint32_t) * vyre_module_view(module)->rows;
+      const uint64_t down = bytes_down(texts[i], module, device);
+      print_message("%-28s bytes_down %" PRIu64 " of %" PRIu64 "\n", texts[i], down, columns);
+      assert_true(down < columns);
+      compare_module(texts[i], many ? MANY : ROWS, 1, module);
+      for (uint32_t k = 0; k < 4; k++)
+        bytes_down(texts[i], module, device);
+      assert_true(bytes_down(texts[i], module, device) <= down);
+      compare_module(texts[i], many ? MANY : ROWS, 6, module);
+      vyre_module_destroy(module);
+    }
+  assert_ok(vyre_device_close(device));
+  assert_string_equal(sim.messages(), "");
+}
+
+/* A column in which nearly all elements changed is read back whole. */
+TEST(a_column_of_changed_elements_is_read_back_whole)
+{
+  enum { DEAD = 1000 };
+  vyre_device *device = open_simulator();
+  vyre_module *module = dead_module(DEAD);
+  device->lazy_bytes = 0;
+  const uint64_t column = sizeof(uint32_t) * vyre_module_view(module)->rows;
+  const uint64_t down = bytes_down("dce", module, device);
+  assert_true(vyre_module_view(module)->rows < 10 && down >= column && down < column + 64);
+  vyre_module_destroy(module);
+  assert_ok(vyre_device_close(device));
+  assert_string_equal(sim.messages(), "");
+}
+
+/* Returns the number of registered ranges of the host's memory. */
+static uint64_t
+registered(void)
+{
+  return sim.count("cuMemHostRegister_v2") - sim.count("cuMemHostUnregister");
+}
+
+/* Pages are registered from some size on, and unregistered before columns move, another module runs, or the device is closed. */
+TEST(pages_of_large_modules_are_registered)
+{
+  const char *all = "canon,cf,shash,cid,pm,dce";
+  vyre_device *device = open_simulator();
+  vyre_module *module = grown_module(ROWS), *other = grown_module(MANY);
+  bytes_up(all, module, device);
+  assert_int_equal(registered(), 0); /* the module is small */
+  device->pinned_rows = 0;
+  for (uint32_t i = 0; i < 3; i++) { /* columns of the table, versions, and levels */
+    vyre_module_mark_written(module, vyre_module_view(module)->b);
+    bytes_up(all, module, device);
+    assert_in_range(registered(), 8, 12);
+  }
+  compare_module(all, ROWS, 4, module);
+  const uint64_t calls = sim.count("cuMemHostRegister_v2");
+  bytes_up(all, module, device);
+  assert_int_equal(sim.count("cuMemHostRegister_v2"), calls);
+  bytes_up(all, other, device);
+  assert_in_range(registered(), 8, 12); /* of the other module */
+  vyre_module_destroy(other);
+  assert_int_equal(registered(), 0);
+  bytes_up(all, module, device);
+  assert_in_range(registered(), 8, 12);
+  vyre_module_destroy(module);
+  assert_int_equal(registered(), 0);
+  module = grown_module(ROWS);
+  bytes_up(all, module, device);
+  assert_in_range(registered(), 8, 12);
+  assert_ok(vyre_device_close(device));
+  assert_int_equal(registered(), 0);
+  vyre_module_destroy(module);
+  assert_string_equal(sim.messages(), "");
+}
+
+/* Pages are registered with the last device that ran the module. */
+TEST(pages_are_registered_with_one_device)
+{
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR), .validate = true};
+  vyre_device *first = open_simulator(), *second;
+  vyre_module *module = grown_module(ROWS);
+  assert_ok(vyre_device_open(&vyre_target_cuda, &options, NULL, &second));
+  first->pinned_rows = second->pinned_rows = 0;
+  bytes_up("canon", module, first);
+  const uint64_t columns = registered();
+  bytes_up("canon", module, second);
+  assert_true(first->pinned_count == 0 && registered() == columns);
+  assert_ok(vyre_device_close(first));
+  assert_int_equal(registered(), columns);
+  vyre_module_destroy(module);
+  assert_true(registered() == 0 && second->pinned_count == 0);
+  assert_ok(vyre_device_close(second));
+  assert_string_equal(sim.messages(), "");
+}
+
+/* Modules of one shape run in turn, often enough for graphs.  A graph is not used for pages that were registered later. */
+TEST(graphs_do_not_copy_pages_of_other_modules)
+{
+  enum { TURNS = 5 };
+  vyre_device *device = open_simulator();
+  vyre_module *modules[2] = {grown_module(ROWS), grown_module(ROWS)}, *plain[2] = {grown_module(ROWS), grown_module(ROWS)};
+  device->pinned_rows = 0;
+  change_constant(modules[1]);
+  change_constant(plain[1]);
+  for (uint32_t i = 0; i < 2 * TURNS; i++) {
+    bytes_up("canon,cf", modules[i % 2], device);
+    bytes_up("canon,cf", plain[i % 2], NULL);
+    assert_same_bytes(binary_of(plain[i % 2]), binary_of(modules[i % 2]));
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    vyre_module_destroy(modules[i]);
+    vyre_module_destroy(plain[i]);
+  }
+  assert_ok(vyre_device_close(device));
+  assert_string_equal(sim.messages(), "");
+}
+
+TEST(pages_are_not_registered_against_the_options)
+{
+  const vyre_target_options options = {.struct_size = sizeof options, .library = test_file(SIMULATOR), .no_pinning = true};
+  vyre_device *device;
+  sim.clear();
+  assert_ok(vyre_device_open(&vyre_target_cuda, &options, NULL, &device));
+  device->pinned_rows = 0;
+  vyre_module *module = grown_module(ROWS);
+  bytes_up("canon", module, device);
+  assert_int_equal(sim.count("cuMemHostRegister_v2"), 0);
+  vyre_module_destroy(module);
+  assert_ok(vyre_device_close(device));
+}
+
+/* A device that does not register pages gets them by staging. */
+TEST(pages_that_cannot_be_registered_are_staged)
+{
+  vyre_device *device = open_simulator();
+  device->pinned_rows = 0;
+  for (uint64_t number = 1; number < 4; number++) {
+    vyre_module *module = grown_module(ROWS);
+    assert_true(sim.make_fail("cuMemHostRegister_v2", number, CUDA_OUT_OF_MEMORY));
+    bytes_up("canon,cf,shash,cid,pm,dce", module, device);
+    assert_true(sim.has_failed());
+    sim.make_fail(NULL, 0, CUDA_OK);
+    compare_module("canon,cf,shash,cid,pm,dce", ROWS, 1, module);
+    vyre_module_destroy(module);
+    assert_int_equal(registered() + 1 - number, 1); /* failed calls are counted, too */
+  }
+  assert_ok(vyre_device_close(device));
+}
+
+/* The device is lost in each copy and in each kernel.  The sequence restarts from the host's columns, and its result is that of
+ * plain C.  The second run uploads changed columns only. */
+TEST(a_lost_device_restarts_from_the_columns_of_the_host)
+{
+  static const char *const texts[] = {"canon,cf,shash,cid,pm,dce", "shash,cid,cse,dce", "fixpoint(canon,cf,shash,cid,cse,pm,dce)"};
+  static const char *const names[] = {"run:copy", "run:kernel"};
+  enum { ILLEGAL_ADDRESS = 700, STEP = 3 /* of the copies and kernels, one is lost */ };
+  vyre_device *device = open_simulator();
+  uint32_t losses = 0;
+  device->lazy_bytes = 0;
+  device->pinned_rows = 0;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+      for (uint64_t number = 1, failed = 1; failed; number += STEP) {
+        vyre_module *module = grown_module(MANY);
+        bytes_up("canon", module, device);
+        assert_true(sim.make_fail(names[k], number, (cuda_result)ILLEGAL_ADDRESS));
+        bytes_up(texts[i], module, device);
+        failed = sim.has_failed();
+        losses += failed ? 1 : 0;
+        sim.make_fail(NULL, 0, CUDA_OK);
+        vyre_module *plain = grown_module(MANY);
+        bytes_up("canon", plain, NULL);
+        bytes_up(texts[i], plain, NULL);
+        assert_same_bytes(binary_of(plain), binary_of(module));
+        vyre_module_destroy(plain);
+        vyre_module_destroy(module);
+      }
+  print_message("lost %u times\n", losses);
+  assert_true(losses > 20);
+  assert_ok(vyre_device_close(device));
+}
+
+/* A warm sequence of six passes over programs of 1,000 rows: its instructions for each row, and its launches. */
+TEST(six_passes_take_few_instructions)
+{
+  enum { PROGRAMS = 20, PROGRAM = 1000, INSTRUCTIONS = 1800, MOST_LAUNCHES = 8 };
+  const char *all = "canon,cf,shash,cid,pm,dce";
+  vyre_device *device = open_simulator();
+  uint64_t instructions = 0, launches = 0, waits = 0;
+  for (uint32_t i = 0; i < 2; i++) {
+    vyre_module *module = new_module();
+    grow_to(module, PROGRAMS * PROGRAM, PROGRAM);
+    instructions = sim.count("instructions");
+    launches = sim.count("kernels");
+    waits = sim.count("waits");
+    bytes_up(all, module, device);
+    vyre_module_destroy(module);
+  }
+  instructions = (sim.count("instructions") - instructions) / (PROGRAMS * PROGRAM);
+  print_message("%" PRIu64 " instructions a row\n", instructions);
+  assert_in_range(instructions, 1, INSTRUCTIONS);
+  assert_in_range(sim.count("kernels") - launches, 1, MOST_LAUNCHES);
+  assert_int_equal(sim.count("waits") - waits, 1);
+  assert_ok(vyre_device_close(device));
+}
+
 TEST_MAIN(prepare, finish)

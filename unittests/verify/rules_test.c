@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
+#include "ir/verify/internal.h"
 
 static uint32_t
 hinted(fixture *x, uint32_t hints, uint32_t count, uint32_t literal)
@@ -155,4 +156,67 @@ TEST(each_rule_is_checked)
     vyre_module_destroy(x.m);
   }
   assert_int_equal(failures, 0);
+}
+
+/* Paths: one of five rows and two of four in the first program, one of four in the second program.  The second program has three
+ * nested control rows, in two places. */
+static const char limited[] = "program @first {\n"
+                              "  buffer %out : u32[] storage rw set(0) binding(0)\n"
+                              "  %sum = add gid.x, 1u32\n"
+                              "  %deep = mul %sum, %sum\n"
+                              "  store %out[%sum], %deep\n"
+                              "  %a = add gid.x, 2u32 %b = add gid.x, 3u32 %c = add gid.x, 4u32\n"
+                              "  %d = add gid.x, 5u32 %e = add gid.x, 6u32 %f = add gid.x, 7u32 %g = add gid.x, 8u32\n"
+                              "}\n"
+                              "program @second {\n"
+                              "  %c = ult gid.x, 1u32\n"
+                              "  loop { block { block { } } block { block { } } } continuing { breakif %c }\n"
+                              "}\n";
+
+/* Asserts that the number of errors and the first row and message are as given. */
+static void
+check_limits(const vyre_module *module, verify_limits limits, uint32_t count, const char *name, const char *message)
+{
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify_within(module, limits, &errors);
+  assert_int_equal(errors.count, count);
+  assert_true((status != NULL) == (count != 0));
+  if (count) {
+    assert_non_null(strstr(errors.errors[0].message, name));
+    assert_non_null(strstr(errors.errors[0].message, message));
+  }
+  vyre_status_free(status);
+  vyre_verify_errors_free(&errors);
+}
+
+TEST(a_program_at_the_limits_is_valid_and_one_above_is_not)
+{
+  vyre_module *module = parse(limited);
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t second = v->next[v->first[0]], most = second - v->first[0];
+  const verify_limits at = {most, 5, 3};
+  assert_true(v->rows - second < most);
+  check_limits(module, at, 0, NULL, NULL);
+  check_limits(module, (verify_limits){most - 1, 5, 3}, 1, "@first", "rows, but a program has at most");
+  check_limits(module, (verify_limits){most, 4, 3}, 1, "(store)", "is the end of a path of 5 rows");
+  check_limits(module, (verify_limits){most, 3, 3}, 3, "%deep", "is the end of a path of 4 rows");
+  check_limits(module, (verify_limits){most, 5, 2}, 2, "(block)", "is in 2 other control rows, but at most 2");
+  check_limits(module, (verify_limits){most, 5, 0}, 1, "(loop)", "is in 0 other control rows");
+  vyre_module_destroy(module);
+}
+
+/* A path is as long as the program, and a program with fewer rows than a path may have is not measured. */
+TEST(a_path_through_all_rows_is_measured)
+{
+  enum { ADDS = 100 };
+  vyre_module *module = new_module();
+  vyre_builder b;
+  vyre_build_program(module, "main", 0, vyre_module_add_input(module, "test"), &b);
+  vyre_row sum = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, NONE, NONE, NONE);
+  for (uint32_t i = 0; i < ADDS; i++)
+    sum = vyre_build_imm(&b, VYRE_OP_add, sum, 1);
+  assert_ok(vyre_module_seal(module, NULL));
+  check_limits(module, (verify_limits){UINT32_MAX, ADDS + 1, 0}, 0, NULL, NULL);
+  check_limits(module, (verify_limits){UINT32_MAX, ADDS, 0}, 1, "(add)", "is the end of a path of 101 rows");
+  vyre_module_destroy(module);
 }

@@ -220,7 +220,7 @@ TEST(nesting_has_a_limit)
     if (over) {
       vyre_bytes none = {0};
       assert_error(vyre_vir0_write(m, NULL, 0, &none), VYRE_CODE_INPUT,
-                   over == 1 ? "types to nest 255 deep, but type 511 nests deeper" : "rows to nest 8191 deep");
+                   over == 1 ? "types to nest 255 deep, but type 511 nests deeper" : "rows to nest 2047 deep");
     } else {
       check_round_trip(m);
     }

@@ -71,6 +71,9 @@ pub struct vyre_bytes {
 pub const VYRE_OPSET_VERSION: u32 = 2;
 pub const VYRE_OPSET_ANY: u32 = 0xffffffff;
 pub const VYRE_OP__ROOM: u32 = 0x400;
+pub const VYRE_MOST_ROWS: u32 = 0x1000000;
+pub const VYRE_MOST_DEPTH: u32 = 0x100000;
+pub const VYRE_MOST_NESTING: u32 = 1023;
 
 pub type vyre_opcode = u32;
 pub const VYRE_OP_null: u32 = 0;
