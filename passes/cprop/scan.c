@@ -15,7 +15,7 @@ enum { MOST_STEPS = 256 }; /* rows and joins that the test of a join at a loop v
 
 /* ---- joins at loops ------------------------------------------------------------------------------------------------------ */
 
-/* The result of the test of a join.  OPEN_ROW: it is being tested, and brings a row that is no literal from before its loop.
+/* The result of the test of a join.  OPEN_ROW: the test is not finished, and the edge into the loop brings a computed row.
  * VARIES: no row before the join has its value, and no `get` of it is known. */
 enum { UNTESTED, OPEN, OPEN_ROW, VARIES, MAY_BE_KNOWN };
 
@@ -93,8 +93,8 @@ is_literal(const vyre_view *v, uint32_t version, uint64_t *out)
   return op == VYRE_OP_set ? vyre_row_is_const(v, row) : vyre_var_is_zero(v, version);
 }
 
-/* Returns whether the row computes another value from the value of the join and a literal: it adds a literal other than 0, or folds
- * to another literal than the one from before the loop. */
+/* Returns whether the row surely changes the value of the join: it adds a literal other than 0, or folds to another literal than
+ * the one from before the loop. */
 static bool
 is_step(test *t, uint32_t row, uint32_t index)
 {
