@@ -38,6 +38,8 @@ source_of(test *t, uint32_t version)
   for (; (version & VYRE_JOIN) != 0 && t->left > 0; t->left--) {
     const vyre_join *join = vyre_join_of(v, version);
     const vyre_part *parts = v->parts + join->first;
+    if (join->count == 0) /* no edge leads there */
+      return version;
     for (uint32_t i = 1; i < join->count; i++)
       if (parts[i].version != parts[0].version)
         return version;
@@ -187,7 +189,7 @@ varies(test *t, uint32_t index)
   if (t->joins[index] != UNTESTED || t->left == 0)
     return t->joins[index] == VARIES;
   t->left--;
-  const uint32_t front = head ? source_of(t, v->parts[join->first].version) : VYRE_JOIN;
+  const uint32_t front = head && join->count ? source_of(t, v->parts[join->first].version) : VYRE_JOIN;
   const bool is_row = (front & VYRE_JOIN) == 0 && vyre_op_of(v, front) == VYRE_OP_set && is_own(t, v->b[front]);
   t->joins[index] = is_row ? OPEN_ROW : OPEN;
   for (uint32_t i = 0; i < join->count && !result; i++) {
