@@ -15,7 +15,7 @@ enum { MOST_STEPS = 256 }; /* rows and joins that the test of a join at a loop v
 
 /* ---- joins at loops ------------------------------------------------------------------------------------------------------ */
 
-/* The result of the test of a join.  OPEN_ROW: it is being tested, and brings a row that is no literal from before its loop.
+/* The result of the test of a join.  OPEN_ROW: the test is not finished, and the edge into the loop brings a computed row.
  * VARIES: no row before the join has its value, and no `get` of it is known. */
 enum { UNTESTED, OPEN, OPEN_ROW, VARIES, MAY_BE_KNOWN };
 
@@ -38,6 +38,8 @@ source_of(test *t, uint32_t version)
   for (; (version & VYRE_JOIN) != 0 && t->left > 0; t->left--) {
     const vyre_join *join = vyre_join_of(v, version);
     const vyre_part *parts = v->parts + join->first;
+    if (join->count == 0) /* no edge leads there */
+      return version;
     for (uint32_t i = 1; i < join->count; i++)
       if (parts[i].version != parts[0].version)
         return version;
@@ -93,8 +95,8 @@ is_literal(const vyre_view *v, uint32_t version, uint64_t *out)
   return op == VYRE_OP_set ? vyre_row_is_const(v, row) : vyre_var_is_zero(v, version);
 }
 
-/* Returns whether the row computes another value from the value of the join and a literal: it adds a literal other than 0, or folds
- * to another literal than the one from before the loop. */
+/* Returns whether the row surely changes the value of the join: it adds a literal other than 0, or folds to another literal than
+ * the one from before the loop. */
 static bool
 is_step(test *t, uint32_t row, uint32_t index)
 {
@@ -187,7 +189,7 @@ varies(test *t, uint32_t index)
   if (t->joins[index] != UNTESTED || t->left == 0)
     return t->joins[index] == VARIES;
   t->left--;
-  const uint32_t front = head ? source_of(t, v->parts[join->first].version) : VYRE_JOIN;
+  const uint32_t front = head && join->count ? source_of(t, v->parts[join->first].version) : VYRE_JOIN;
   const bool is_row = (front & VYRE_JOIN) == 0 && vyre_op_of(v, front) == VYRE_OP_set && is_own(t, v->b[front]);
   t->joins[index] = is_row ? OPEN_ROW : OPEN;
   for (uint32_t i = 0; i < join->count && !result; i++) {
