@@ -190,7 +190,7 @@ def poison():
         same_folders(FOLDER / "expected", FOLDER / "out")
         said = queue.run("collect", f"-load={plugin}", "-passes=canon,quits.null", f"-outdir={FOLDER}/none", f"-reproducers={FOLDER}/reproducers",
                          code=2, cwd=here)
-        expect(said, "which was set aside", "vyre-queue: reproducer of 'a.vir'")
+        expect(said, "the job 'a.vir' was set aside", "vyre-queue: reproducer of 'a.vir'")
         reproducer = FOLDER / "reproducers" / os.listdir(FOLDER / "reproducers")[0]
         expect(run("-trust-reproducer", f"-run-reproducer={reproducer}", code=2), "in pass 'quits.null'")
         # with -isolate no worker is lost; a job that takes too long, or too much memory

@@ -133,15 +133,17 @@ write_slot(generator *g, const exchange *x, vyre_row of, uint32_t k)
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------------- */
 
-/* Adds statements whose jumps stay inside of them.  A lane may return. */
+/* Adds statements whose jumps stay inside of them.  A lane may return, and does not arrive at the next barrier.  A fence therefore
+ * orders its accesses of `x` before those that follow the barrier. */
 static void
-add_statements(generator *g)
+add_statements(generator *g, const exchange *x)
 {
   const bool in_loop = g->in_loop;
   const vyre_row block = g->block;
   const uint32_t mark = g->count;
   g->in_loop = false;
   g->block = VYRE_NONE;
+  vyre_build_barrier(&g->b, VYRE_ORDER(4, 2, x->barriers | 8)); /* of the invocation; workgroup, acq_rel */
   statements(g, below(g, 3));
   g->in_loop = in_loop;
   g->block = block;
@@ -159,7 +161,7 @@ exchange_round(generator *g, const exchange *x)
   for (uint32_t i = 0; i < count; i++)
     write_slot(g, x, own, (first + i) % SLOTS);
   if (has_statements)
-    add_statements(g);
+    add_statements(g, x);
   add_barrier(g, x);
   for (uint32_t i = 0; i <= count; i++) {
     const vyre_row seen = vyre_build_load(&g->b, slot(g, x, any_lane(g), (first + i % count) % SLOTS), 0);
@@ -168,7 +170,7 @@ exchange_round(generator *g, const exchange *x)
       keep(g, vyre_build_imm(&g->b, VYRE_OP_add, seen, 1));
   }
   if (!x->is_storage)
-    add_statements(g);
+    add_statements(g, x);
   add_barrier(g, x);
 }
 
