@@ -319,7 +319,7 @@ command_submit(queue_line *line, const queue *q, int *out_code)
   }
   status = vyre_status_join(status, status ? VYRE_OK : submit_group(&g));
   if (!status)
-    printf("%" PRIu64 " job%s: %" PRIu64 " new, %" PRIu64 " known\n", g.all, &"s"[g.all == 1], g.added, g.all - g.added);
+    printf("%" PRIu64 " job%s: %" PRIu64 " new, %" PRIu64 " known\n", g.all, g.all == 1 ? "" : "s", g.added, g.all - g.added);
   return status;
 }
 
@@ -372,6 +372,6 @@ command_cancel(queue_line *line, const queue *q)
   VYRE_TRY(queue_each(q, q->all, remove_job, (void *)(uintptr_t)q));
   if (line->all)
     VYRE_TRY(remove_everything(q));
-  printf("%lld job%s cancelled%s\n", count, &"s"[count == 1], line -> all ? ", and the queue removed" : "");
+  printf("%lld job%s cancelled%s\n", count, count == 1 ? "" : "s", line->all ? ", and the queue removed" : "");
   return VYRE_OK;
 }

@@ -150,7 +150,7 @@ check(const queue_line *line)
       return VYRE_ERROR(VYRE_CODE_USAGE, "-%s belongs to vyre-queue %s, not to %s\nFix: leave it out", options[i], commands[i],
                         command);
   if (line->argc > 1 && (which == 1 || which == 3))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "vyre-queue %s has no use for '%.200s'\nFix: leave it out", command, line->argv[1]);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "vyre-queue %s does not accept '%.200s'\nFix: leave it out", command, line->argv[1]);
   return VYRE_OK;
 }
 

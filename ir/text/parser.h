@@ -21,7 +21,7 @@
 
 #define TEXT_MAX_ERRORS  20u
 #define TEXT_MAX_DEPTH   64u /* of expressions and function calls */
-#define TEXT_MAX_REGIONS 1000u
+#define TEXT_MAX_REGIONS 1024u
 #define TEXT_MAX_INLINED (16u << 20) /* bytes of function bodies inlined into one program */
 #define TEXT_OP_SLOTS    1024u
 

@@ -1,6 +1,6 @@
 /* Parses statements, regions and control.
  *
- * Open regions are stored in an array, so nested text does not need recursion; at most 1000 may be open. After an error, the parser
+ * Open regions are stored in an array, so nested text does not need recursion; at most 1024 may be open. After an error, the parser
  * skips to the next statement: the next line at the same brace depth that begins with a name or keyword.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -272,7 +272,8 @@ close_region(walker *w)
   else if (op == VYRE_OP_program && w->workgroups == 0)
     vyre_verify_report(k, region, "has no workgroup row");
   else if (op == VYRE_OP_program && w->count - k->order[region] >= k->limits.rows)
-    vyre_verify_report(k, region, "has %u rows, but a program has at most %u", w->count - k->order[region] + 1, k->limits.rows);
+    vyre_verify_report(k, region, "has %u rows; the limit is %u (split the program)", w->count - k->order[region] + 1,
+                       k->limits.rows);
 }
 
 static void
@@ -308,7 +309,7 @@ enter_row(walker *w, uint32_t row)
     if (op == VYRE_OP_program)
       w->workgroups = 0;
     if (w->depth == 2 * k->limits.nesting + 1 && (flags & VYRE_OP_REGIONS) != 0)
-      vyre_verify_report(k, row, "is in %u other control rows, but at most %u may be within each other", k->limits.nesting,
+      vyre_verify_report(k, row, "is nested in %u constructs (if, loop, for, switch, block); the limit is %u", k->limits.nesting,
                          k->limits.nesting);
     return true;
   }

@@ -421,12 +421,13 @@ check_depth(verifier *k, uint32_t program, uint32_t end)
     const uint32_t ab = a > b ? a : b;
     length[row] = (ab > c ? ab : c) + 1;
     if (length[row] == k->limits.depth + 1)
-      vyre_verify_report(k, row, "is the end of a path of %u rows over operands, but a path has at most %u", length[row],
-                         k->limits.depth);
+      vyre_verify_report(k, row,
+                         "depends on a chain of %u rows, each an operand of the next; the limit is %u (keep a value in memory)",
+                         length[row], k->limits.depth);
   }
 }
 
-/* Only a program with more rows than a path may have can have too long a path, so the check costs nothing for others. */
+/* Checks the lengths of paths.  Programs with at most `depth` rows are skipped. */
 static void
 check_depths(verifier *k)
 {

@@ -233,17 +233,15 @@ static const option_row rows[] = {
      OPTION_FLAG,
      AT(measure),
      NULL,
-     "with -list-devices: list the device that would run programs, and measure its bandwidth and launch time. Later lists read "
-     "both "
-     "from the cache"},
+     "with -list-devices: list the device that would run programs, and measure its bandwidth and launch time. Later lists "
+     "print both figures, which -cache-dir keeps"},
     OPTION_DEVICE_ROWS(AT_DEVICE),
     {.name = "certify",
      OPTION_TEXT,
      AT(certify),
      "FILE",
-     "run a suite of programs on the target and on the interpreter, and write the results, device and driver to FILE as JSON. If "
-     "FILE "
-     "exists, compare with it. The exit code is 1 if a result is wrong or differs"},
+     "run a suite of programs on the target and on the interpreter, and write the results, device and driver to FILE as JSON. "
+     "If FILE exists, compare with it. The exit code is 1 if a result is wrong or differs"},
     {.name = "megakernel",
      OPTION_FLAG,
      AT(megakernel),
@@ -315,11 +313,16 @@ check_certify(const run_options *options)
 {
   if (!options->target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-certify applies to a target, not to the interpreter\nFix: choose one with -target");
-  if (options->input || options->megakernel || options->compare)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-certify runs its own programs, compiled\nFix: leave out %s",
-                      options->input        ? options->input
-                      : options->megakernel ? "-megakernel"
-                                            : "-compare");
+  const char *other = options->input          ? options->input
+                      : options->megakernel   ? "-megakernel"
+                      : options->compare      ? "-compare"
+                      : options->list_devices ? "-list-devices"
+                      : options->bench.text   ? "-bench"
+                                              : NULL;
+  if (other)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-certify runs its own programs, compiled\nFix: leave out %s", other);
+  if (strcmp(options->certify, "-") == 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-certify writes a file, not to standard output\nFix: name a file");
   return VYRE_OK;
 }
 
@@ -328,10 +331,14 @@ check_options(const run_options *options)
 {
   if (options->measure && !options->list_devices)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-measure needs -list-devices\nFix: add -list-devices");
-  if (options->help || options->version || options->list_devices)
+  if (options->help || options->version)
     return VYRE_OK;
   if (options->certify)
     return check_certify(options);
+  if (options->list_devices && options->input)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-list-devices runs no program\nFix: leave out '%s'", options->input);
+  if (options->list_devices)
+    return VYRE_OK;
   if (!options->input)
     return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a .vir, .spv or .comp file; -help shows more");
   if (options->inputs.count > 1)

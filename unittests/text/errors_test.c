@@ -92,18 +92,18 @@ TEST(expressions_nest_64_deep)
   vyre_bytes_free(&good);
 }
 
-TEST(regions_nest_1000_deep)
+TEST(regions_nest_1024_deep)
 {
-  vyre_bytes good = repeated(PROGRAM, "if true {\n", 999, "");
-  for (uint32_t i = 0; i < 1000; i++)
+  vyre_bytes good = repeated(PROGRAM, "if true {\n", 1023, "");
+  for (uint32_t i = 0; i < 1024; i++)
     assert_null(vyre_bytes_append(&good, "}\n", 2));
   vyre_module *module = parse(good.data);
   vyre_bytes printed = check_fixed_point(module);
   vyre_bytes_free(&printed);
   vyre_module_destroy(module);
   vyre_bytes_free(&good);
-  vyre_bytes text = repeated(PROGRAM, "if true {\n", 1000, "");
-  check_message(&text, "1004:9: regions nest deeper than 1000\n");
+  vyre_bytes text = repeated(PROGRAM, "if true {\n", 1024, "");
+  check_message(&text, "1028:9: regions nest deeper than 1024\n");
 }
 
 TEST(functions_with_too_much_inlined_text_are_refused)

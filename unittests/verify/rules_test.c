@@ -197,11 +197,12 @@ TEST(a_program_at_the_limits_is_valid_and_one_above_is_not)
   const verify_limits at = {most, 5, 3};
   assert_true(v->rows - second < most);
   check_limits(module, at, 0, NULL, NULL);
-  check_limits(module, (verify_limits){most - 1, 5, 3}, 1, "@first", "rows, but a program has at most");
-  check_limits(module, (verify_limits){most, 4, 3}, 1, "(store)", "is the end of a path of 5 rows");
-  check_limits(module, (verify_limits){most, 3, 3}, 3, "%deep", "is the end of a path of 4 rows");
-  check_limits(module, (verify_limits){most, 5, 2}, 2, "(block)", "is in 2 other control rows, but at most 2");
-  check_limits(module, (verify_limits){most, 5, 0}, 1, "(loop)", "is in 0 other control rows");
+  check_limits(module, (verify_limits){most - 1, 5, 3}, 1, "@first", "rows; the limit is");
+  check_limits(module, (verify_limits){most, 4, 3}, 1, "(store)", "depends on a chain of 5 rows");
+  check_limits(module, (verify_limits){most, 3, 3}, 3, "%deep", "depends on a chain of 4 rows");
+  check_limits(module, (verify_limits){most, 5, 2}, 2, "(block)",
+               "is nested in 2 constructs (if, loop, for, switch, block); the limit is 2");
+  check_limits(module, (verify_limits){most, 5, 0}, 1, "(loop)", "is nested in 0 constructs");
   vyre_module_destroy(module);
 }
 
@@ -217,6 +218,6 @@ TEST(a_path_through_all_rows_is_measured)
     sum = vyre_build_imm(&b, VYRE_OP_add, sum, 1);
   assert_ok(vyre_module_seal(module, NULL));
   check_limits(module, (verify_limits){UINT32_MAX, ADDS + 1, 0}, 0, NULL, NULL);
-  check_limits(module, (verify_limits){UINT32_MAX, ADDS, 0}, 1, "(add)", "is the end of a path of 101 rows");
+  check_limits(module, (verify_limits){UINT32_MAX, ADDS, 0}, 1, "(add)", "depends on a chain of 101 rows");
   vyre_module_destroy(module);
 }

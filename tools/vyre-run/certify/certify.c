@@ -1,7 +1,7 @@
 /* Certifies a target: runs the programs of suite.vir on it and on the interpreter, and writes or compares a certificate.
  *
- * A certificate is JSON with a member on each line, in a fixed order, so that two certificates are compared line by line. The
- * programs and their inputs never depend on options.
+ * A certificate is JSON with a member on each line. Two certificates are compared by the names of their members. The programs and
+ * their inputs never depend on options.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../run.h"
@@ -12,7 +12,6 @@
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,8 +65,8 @@ load(const piece *p, const run_options *options, const vyre_device_info *info, r
 /* ---- running ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct verdict {
-  const char *word; /* "equal", "different", "rejected" or "failed" */
-  char text[512];   /* the place of the difference or the first line of the error, or "" */
+  const char *word; /* "equal", "different" or "rejected" */
+  char text[512];   /* the place of the difference or the first line of the rejection, or "" */
   uint64_t hash;    /* of all buffers after the run, or 0 */
 } verdict;
 
@@ -111,21 +110,22 @@ run_both(const run_options *options, const run_program *program, verdict *out)
   return status;
 }
 
-/* Runs a program. A rejection and a failure are verdicts; only out of memory ends the certification. */
+/* Runs a program. A rejection by the device is a verdict. Any other error ends the certification. */
 static vyre_status
 judge(const run_options *options, const vyre_device_info *info, const piece *p, verdict *out)
 {
   run_program program;
   *out = (verdict){0};
   vyre_status status = load(p, options, info, &program);
-  const bool is_rejected = status != VYRE_OK; /* it cannot be written for the device */
   if (!status)
     status = run_both(options, &program, out);
   run_program_free(&program);
-  if (!status || vyre_status_is_out_of_memory(status))
-    return status;
+  if (!status)
+    return VYRE_OK;
+  if (vyre_status_failure(status) != VYRE_FAILURE_REJECTED)
+    return vyre_status_note(status, "in the program '%s' of the suite", p->name);
   const char *text = vyre_status_text(status);
-  out->word = is_rejected || vyre_status_failure(status) == VYRE_FAILURE_REJECTED ? "rejected" : "failed";
+  out->word = "rejected"; /* the device lacks a feature */
   snprintf(out->text, sizeof out->text, "%.*s", (int)strcspn(text, "\n"), text);
   vyre_status_free(status);
   return VYRE_OK;
@@ -161,7 +161,7 @@ write_verdict(const char *name, const verdict *v, vyre_bytes *out)
   return vyre_json_member(",\n", name, whole, out);
 }
 
-/* Writes the certificate. *out_bad is the number of programs that are different or failed. */
+/* Writes the certificate. *out_bad is the number of programs whose results are different. */
 static vyre_status
 make(const run_options *options, vyre_bytes *out, uint32_t *out_bad)
 {
@@ -173,10 +173,10 @@ make(const run_options *options, vyre_bytes *out, uint32_t *out_bad)
   while (find_piece(p.text, &p)) {
     verdict v;
     VYRE_TRY(judge(options, &info, &p, &v));
-    const bool is_bad = strcmp(v.word, "equal") != 0 && strcmp(v.word, "rejected") != 0;
-    *out_bad += is_bad;
-    if (is_bad)
+    if (strcmp(v.word, "different") == 0) {
       printf("%s: %s: %s\n", p.name, v.word, v.text);
+      ++*out_bad;
+    }
     VYRE_TRY(write_verdict(p.name, &v, out));
     p.text += p.length - 1;
   }
@@ -185,76 +185,110 @@ make(const run_options *options, vyre_bytes *out, uint32_t *out_bad)
 
 /* ---- comparing ----------------------------------------------------------------------------------------------------------- */
 
-/* Copies the line that begins at `at`, without a final comma. Returns the start of the next line. */
+static const char head[] = "{\n\"certificate\": \"1\",\n", foot[] = "\n}\n";
+
+/* A member of a certificate: the rest of a line after its indented quote, without a final comma. */
+typedef struct member {
+  const char *name, *value;
+  size_t name_length, value_length;
+} member;
+
+/* Reads the member on the line at `at`. Returns the start of the next line, or NULL if the line has no member. */
 static const char *
-take_line(const char *at, char *out, size_t capacity)
+read_member(const char *at, member *out)
 {
-  const size_t length = strcspn(at, "\n");
-  snprintf(out, capacity, "%.*s", (int)(length && at[length - 1] == ',' ? length - 1 : length), at);
-  return at + length + (at[length] == '\n');
+  const char *between = strstr(at, "\": "), *end = at + strcspn(at, "\n");
+  if (*at != '"' || !between || between > end)
+    return NULL;
+  *out = (member){.name = at + 1, .name_length = (size_t)(between - at - 1), .value = between + 3};
+  out->value_length = (size_t)(end - out->value) - (end[-1] == ',');
+  return end + (*end == '\n');
 }
 
-/* Prints the lines of two certificates that differ. Returns their number. */
-static uint32_t
-print_differences(const char *before, const char *now)
+static bool
+find_member(const char *certificate, const member *wanted, member *out)
 {
-  uint32_t count = 0;
-  while (*before || *now) {
-    char a[2048], b[2048];
-    before = take_line(before, a, sizeof a);
-    now = take_line(now, b, sizeof b);
-    if (strcmp(a, b) == 0)
-      continue;
-    printf("then: %s\nnow:  %s\n", a, b);
-    count++;
+  for (const char *at = certificate + strlen("{\n"); (at = read_member(at, out)) != NULL;)
+    if (out->name_length == wanted->name_length && memcmp(out->name, wanted->name, wanted->name_length) == 0)
+      return true;
+  return false;
+}
+
+/* Prints the members that differ. *out_count is the number of results among them, which follow the architecture. */
+static vyre_status
+print_differences(const char *path, const char *before, const char *now, uint32_t *out_count)
+{
+  bool is_result = false;
+  member is, was;
+  *out_count = 0;
+  for (const char *at = now + strlen("{\n"); (at = read_member(at, &is)) != NULL;) {
+    const int length = (int)is.name_length;
+    if (!find_member(before, &is, &was))
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s: the certificate has no member '%.*s'\nFix: write it again, from a file that does not exist", path,
+                        length, is.name);
+    const bool differs = is.value_length != was.value_length || memcmp(is.value, was.value, is.value_length) != 0;
+    if (differs && strncmp(is.name, "suite\"", strlen("suite\"")) == 0)
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s: the certificate is of another suite of programs\nFix: write a new one, to another file", path);
+    if (differs)
+      printf("%.*s: %.*s, before %.*s\n", length, is.name, (int)is.value_length, is.value, (int)was.value_length, was.value);
+    *out_count += is_result && differs;
+    is_result |= strncmp(is.name, "architecture\"", strlen("architecture\"")) == 0;
   }
-  return count;
+  return VYRE_OK;
+}
+
+/* Reads the certificate of an earlier run. Leaves `out` empty if the file does not exist. */
+static vyre_status
+read_before(const char *path, vyre_bytes *out)
+{
+  if (access(path, F_OK) != 0)
+    return VYRE_OK;
+  VYRE_TRY(vyre_file_read(path, out));
+  if (out->size > strlen(head) + strlen(foot) && memcmp(out->data, head, strlen(head)) == 0 &&
+      strcmp(out->data + out->size - strlen(foot), foot) == 0)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "%s: the file is not a certificate of this format\n"
+                    "Fix: name a certificate that vyre-run wrote, unchanged, or a file that does not exist",
+                    path);
 }
 
 static vyre_status
-compare_files(const char *path, const vyre_bytes *now, bool *out_equal)
+write_or_compare(const char *path, const vyre_bytes *before, const vyre_bytes *now, bool *out_equal)
 {
-  static const char head[] = "{\n\"certificate\": \"1\",\n";
-  vyre_bytes before = {0};
-  VYRE_TRY(vyre_file_read(path, &before));
-  vyre_status status = VYRE_OK;
-  if (before.size < strlen(head) || memcmp(before.data, head, strlen(head)) != 0 || memchr(before.data, '\0', before.size))
-    status = VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: the file is not a certificate of this format\n"
-                        "Fix: name a certificate that vyre-run wrote, unchanged, or a file that does not exist",
-                        path);
-  if (!status) {
-    const uint32_t count = print_differences(before.data, now->data);
-    *out_equal = count == 0;
-    if (count)
-      printf("%s: %" PRIu32 " lines differ\n", path, count);
-    else
-      printf("%s: the same results\n", path);
+  uint32_t count = 0;
+  if (!before->size) {
+    VYRE_TRY(vyre_file_write(path, now->data, now->size));
+    printf("%s: written\n", path);
+    return VYRE_OK;
   }
-  vyre_bytes_free(&before);
-  return status;
+  VYRE_TRY(print_differences(path, before->data, now->data, &count));
+  if (count)
+    printf("%s: %" PRIu32 " result%s differ%s\n", path, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
+  else
+    printf("%s: the same results\n", path);
+  *out_equal &= count == 0;
+  return VYRE_OK;
 }
 
 vyre_status
 run_certify(const run_options *options, bool *out_equal)
 {
   run_options own = *options;
-  uint32_t bad;
-  vyre_bytes text = {0};
+  uint32_t bad = 0;
+  vyre_bytes before = {0}, text = {0};
   own.setup = (run_setup){.seed = 1, .elements = ELEMENTS};
-  own.compare = "the interpreter"; /* so that it has the device's subgroups */
+  own.compare = "the interpreter"; /* which then uses the device's subgroup size */
   own.compare_target = NULL;
-  vyre_status status = make(&own, &text, &bad);
+  vyre_status status = read_before(options->certify, &before);
+  if (!status)
+    status = make(&own, &text, &bad);
   *out_equal = bad == 0;
-  if (!status && access(options->certify, F_OK) != 0) {
-    status = vyre_file_write(options->certify, text.data, text.size);
-    if (!status)
-      printf("%s: written\n", options->certify);
-  } else if (!status) {
-    bool is_same;
-    status = compare_files(options->certify, &text, &is_same);
-    *out_equal = *out_equal && !status && is_same;
-  }
+  if (!status)
+    status = write_or_compare(options->certify, &before, &text, out_equal);
+  vyre_bytes_free(&before);
   vyre_bytes_free(&text);
   return status;
 }
