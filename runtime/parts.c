@@ -17,7 +17,7 @@ enum { ROOM = 1 << 16 };
 
 /* ---- modules ------------------------------------------------------------------------------------------------------------- */
 
-/* Passes on messages of the parser, with places in the user's file. */
+/* Forwards messages of the parser, with places in the user's file. */
 typedef struct origin {
   const mega_parts *parts;
   const vyre_bytes *text;
@@ -94,6 +94,23 @@ find_row(const vyre_module *module, const char *name, uint32_t op)
   return (vyre_row){row};
 }
 
+/* Returns the variable whose value, read right after the block, is stored as the item's result.  Returns 0 if the block has no such
+ * variable, because it is not the block of the handler's call. */
+static uint32_t
+result_after(const vyre_view *v, uint32_t block, vyre_row stage)
+{
+  uint32_t row = v->next[block];
+  while (op_of(v, row) == VYRE_OP_const || op_of(v, row) == VYRE_OP_at)
+    row = v->next[row];
+  const uint32_t get = row;
+  while (row && op_of(v, row) != VYRE_OP_store)
+    row = v->next[row];
+  uint32_t to = v->a[row];
+  while (op_of(v, to) == VYRE_OP_at)
+    to = v->a[to];
+  return op_of(v, get) == VYRE_OP_get && v->b[row] == get && to == stage.id ? v->a[get] : 0;
+}
+
 /* Replaces `return` of a handler before its last barrier, which leaves the block of the call.  Other invocations may wait at the
  * barrier, so the invocation stores the result and returns from the program. */
 static vyre_status
@@ -102,10 +119,11 @@ end_early(vyre_module *module)
   const vyre_view *v = vyre_module_view(module);
   const uint32_t program = program_of(module).id, last = last_barrier(v, program), call = call_around(v, program, last);
   const vyre_row stage = find_row(module, "stage", VYRE_OP_buffer), mark = find_row(module, "mark", VYRE_OP_add);
+  const uint32_t result_var = result_after(v, call, stage);
   vyre_builder b = {.module = module, .program = program};
   for (uint32_t row = call + 1; row < last; row++) {
     const uint32_t set = v->prev[row];
-    if (op_of(v, row) != VYRE_OP_leave || v->a[row] != call || op_of(v, set) != VYRE_OP_set)
+    if (op_of(v, row) != VYRE_OP_leave || v->a[row] != call || op_of(v, set) != VYRE_OP_set || v->a[set] != result_var)
       continue;
     vyre_builder_before(&b, (vyre_row){row});
     const vyre_row result = vyre_build_at(&b, stage, vyre_build_imm(&b, VYRE_OP_add, mark, 1));
@@ -116,7 +134,11 @@ end_early(vyre_module *module)
     vyre_row_kill(module, (vyre_row){row});
   }
   VYRE_TRY(vyre_module_status(module));
-  return vyre_module_seal(module, NULL);
+  VYRE_TRY(vyre_module_seal(module, NULL));
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify(module, &errors);
+  vyre_verify_errors_free(&errors);
+  return status;
 }
 
 vyre_status

@@ -134,6 +134,19 @@ add_parts(output *out, const bool *staged)
   return add_part(out, &(mega_part){.kind = MEGA_PART_GRID_END, .is_staged = staged});
 }
 
+/* Refuses names that C does not have.  The names of stages have up to 10 more characters. */
+static vyre_status
+check_name(const char *name)
+{
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", digits[] = "0123456789";
+  const size_t first = strspn(name, letters);
+  bool is_good = first > 0 && strlen(name) <= 48;
+  for (const char *at = name; *at && is_good; at++)
+    is_good = strchr(letters, *at) || strchr(digits, *at);
+  return is_good ? VYRE_OK
+                 : VYRE_ERROR(VYRE_CODE_USAGE, "'%.100s' is not a function name\nFix: use at most 48 letters, digits and _", name);
+}
+
 /* Writes all functions, and an array of the stages. */
 static vyre_status
 emit(const output *from, vyre_bytes *out)
@@ -141,6 +154,7 @@ emit(const output *from, vyre_bytes *out)
   const options *o = from->options;
   const char *name = o->name ? o->name : "mega";
   vyre_module *module = vyre_batch_module(from->batch);
+  VYRE_TRY(check_name(name));
   VYRE_TRY(vyre_module_seal(module, NULL));
   if (o->emit && strcmp(o->emit, "vir") == 0)
     return vyre_text_print(module, NULL, out);
