@@ -1,8 +1,8 @@
 /* Barriers and fences.
  *
  * A grid barrier counts blocks in words of the dispatch.  The last block to arrive begins a new generation, on which the
- * others wait.  A waiting block exits after a fault, because an invocation that ended may never arrive.  An invocation that
- * returned goes from each grid barrier to the next, because the barrier of its block waits for it.
+ * others wait.  A waiting block exits after a fault, because an invocation that ended may never arrive.  A returned
+ * invocation still arrives at each later grid barrier, because the barrier of its block waits for it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"

@@ -26,7 +26,7 @@ make_columns(gen *g)
   return g->slots != NULL;
 }
 
-/* Returns whether only blocks are around the row. */
+/* Returns whether all constructs that contain the row are blocks. */
 static bool
 is_at_top(const gen *g, uint32_t row)
 {

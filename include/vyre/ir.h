@@ -449,8 +449,8 @@ uint64_t vyre_module_generation(vyre_module *module, const uint32_t *column);
 void vyre_module_mark_written(vyre_module *module, const uint32_t *column);
 /* Stores the address space of a column: the bytes from *start on that are accessible. They contain the column. */
 void vyre_module_column_pages(const vyre_module *module, const uint32_t *column, void **start, size_t *bytes);
-/* Sets the function that is called once before columns move or their memory is released, and then removed. NULL removes it. A
- * function with another `user` is called first, because only one can watch. */
+/* Registers a function that is called once, before columns move or their memory is released. NULL removes it. An earlier function
+ * with another `user` is called immediately. */
 void vyre_module_watch_pages(vyre_module *module, void (*function)(void *user), void *user);
 
 #ifdef __cplusplus

@@ -379,7 +379,7 @@ typedef struct vyre_mega_options {
   vyre_status (*optimize)(void *user, struct vyre_module *module);
   void *optimize_user;
   vyre_mega_recovery recovery;
-  /* If a handler has barriers for the whole grid: most passes over the ring in a launch. A further pass follows while an item of
+  /* If a handler has barriers for the whole grid: maximum passes over the ring in a launch. A further pass follows while an item of
    * such a handler returned VYRE_MEGA_AGAIN in the last one. 0 for 1. */
   uint32_t passes;
   /* With `native`, and handlers that have barriers for the whole grid: the array NAME_stages that vyre-megac writes. The program then

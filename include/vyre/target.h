@@ -6,7 +6,7 @@
  *
  * Threads: any thread may use an open target at any time, except that `close` is the last call. Calls run one after the other.
  * While one thread waits in `submit` or `wait`, others may call a target that was opened with `shared` and has VYRE_TARGET_ASYNC.
- * Without `shared`, the first call that meets such a wait lasts until its end. `is_lost` and `hangs` never wait. Sequences of
+ * Without `shared`, the first call during such a wait lasts until the wait ends. `is_lost` and `hangs` never wait. Sequences of
  * different threads on the same bytes need an order: a call that returned before another one began precedes it. A ticket belongs
  * to one thread at a time. A callback of a target must not call that target. Different targets, also with the same table, share no
  * state that a caller can see. Ownership: arguments are borrowed for the call. Memory that a begun submission names is borrowed
@@ -46,7 +46,7 @@ typedef struct vyre_target_options {
   void *remark_user;
   /* Kernels are compiled only for `statistics`: each is compiled anew, without a cache, and none is run. */
   bool statistics;
-  /* Several threads will use the target at a time. Waits then release it from the first one on, but poll instead of blocking. */
+  /* Set if several threads use the target at a time. Each wait then polls, and releases the target's lock between polls. */
   bool shared;
   bool no_pinning; /* for GPU passes: pages of a module are not registered with the device, because memory is limited */
 } vyre_target_options;

@@ -1,5 +1,5 @@
-/* Conversions of bf16, which is memory of 16 bits and no kind: the upper half of an f32. Both are rows of integer ops, so that each
- * pass, target and output has them.
+/* Conversions of bf16. It is not a kind: a bf16 is stored in 16 bits, the upper half of an f32. Both conversions are rows of
+ * integer ops, so that each pass, target and output has them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/ir.h"
@@ -18,8 +18,8 @@ vyre_build_unpack_bf16(vyre_builder *builder, vyre_row bits)
   return vyre_build_convert(builder, VYRE_OP_bitcast, VYRE_TYPE(VYRE_F32, lanes), vyre_build_imm(builder, VYRE_OP_shl, wide, 16));
 }
 
-/* Adds just less than half of the last kept bit, or exactly half if that bit is set, and cuts. A carry into the exponent is right,
- * and makes an infinity of a value that is too large. NaNs do not pass through the sum, because it could carry out of their
+/* Adds just less than half of the last kept bit, or exactly half if that bit is set, and cuts. A carry into the exponent rounds
+ * correctly, and too large values become infinity. NaNs do not pass through the sum, because it could carry out of their
  * mantissa. */
 vyre_row
 vyre_build_pack_bf16(vyre_builder *builder, vyre_row value)

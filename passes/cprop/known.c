@@ -221,7 +221,7 @@ is_fallen_into(const vyre_view *v, uint32_t region)
   return before && VYRE_ROW_OP(v->op[v->last[before]]) == VYRE_OP_fallthrough;
 }
 
-/* Selects the program if the operand of a branch is a literal. */
+/* Marks the program for the solver if the operand of a branch is a literal. */
 static void
 note_branch(walk *w, uint32_t operand)
 {

@@ -15,7 +15,8 @@ enum { MOST_STEPS = 256 }; /* rows and joins that the test of a join at a loop v
 
 /* ---- joins at loops ------------------------------------------------------------------------------------------------------ */
 
-/* The result of the test of a join.  OPEN_ROW: the test is not finished, and the edge into the loop brings a computed row.
+/* The result of the test of a join.  OPEN_ROW: the test is not finished, and the value on the loop's entry edge is not a
+ * literal.
  * VARIES: no row before the join has its value, and no `get` of it is known. */
 enum { UNTESTED, OPEN, OPEN_ROW, VARIES, MAY_BE_KNOWN };
 
@@ -48,7 +49,7 @@ source_of(test *t, uint32_t version)
   return version;
 }
 
-/* Returns whether the row's value is surely no literal. */
+/* Returns whether the row's value cannot be a literal. */
 static bool
 is_unknown(test *t, uint32_t row)
 {
@@ -59,7 +60,7 @@ is_unknown(test *t, uint32_t row)
   return (version & VYRE_JOIN) != 0 && t->joins[version & ~VYRE_JOIN] == OPEN_ROW;
 }
 
-/* Returns whether the row's value is surely no literal and no other row, because it depends on a load or on a join that varies. */
+/* Returns whether the row's value cannot be a literal or another row, because it depends on a load or on a join that varies. */
 static bool
 is_own(test *t, uint32_t row)
 {
@@ -130,7 +131,7 @@ parts_differ(test *t, const vyre_join *join, uint32_t head)
       continue;
     const uint32_t op = vyre_op_of(v, version);
     if (op != VYRE_OP_set && op != VYRE_OP_var)
-      return true; /* memory, which no `get` reads */
+      return true; /* a write to memory; a `get` reads only variables */
     if (is_literal(v, version, &bits)) {
       if (own || (has_literal && bits != first))
         return true;

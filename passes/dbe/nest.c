@@ -192,7 +192,8 @@ nest(nester *n, uint32_t region)
   for (uint32_t jump = n->k->jumps[n->block]; jump; jump = n->k->link[jump])
     if (vyre_op_of(v, jump) == VYRE_OP_leave && is_inside(n, jump, row))
       cleaner_drop_jump(n->k, jump, row);
-  for (uint32_t at = v->parent[row]; at != n->block; at = v->parent[at]) /* control passes the guard if it left the block */
+  /* Control that left the block now continues after the guard, so the enclosing constructs complete. */
+  for (uint32_t at = v->parent[row]; at != n->block; at = v->parent[at])
     if (at < n->k->rows)
       n->k->completes[at] = 1;
   nest(n, guarded_region);

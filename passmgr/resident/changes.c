@@ -1,8 +1,9 @@
 /* Reads back only the elements of columns that a sequence changed.
  *
  * Steps before and after the passes (changes.vir) copy the columns that the passes write, and compare.  The number of changed
- * elements comes down with the counters.  If the list of elements and its masks are fewer bytes than the columns, they are read
- * instead.  The masks have a bit for each row, and 256 rows of a column, a block, have their elements at one place of the list.
+ * elements is read back with the counters.  If the list of elements and its masks are fewer bytes than the columns, the list and
+ * the masks are read back instead.  The masks have a bit for each row.  The elements of a block, 256 rows of a column, are
+ * contiguous.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"

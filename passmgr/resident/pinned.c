@@ -2,7 +2,7 @@
  * columns must be unchanged if the device is lost.
  *
  * Registering takes longer than a copy, so only modules from some size on are registered, and their pages stay registered between
- * sequences.  Pages of one module at a time are registered: of the last one that ran.  They are unregistered before the module
+ * sequences.  Only the pages of the last module that ran are registered.  They are unregistered before the module
  * moves or releases its columns.  Sequences are waited for, so none is in flight then.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -1,6 +1,6 @@
 /* The entries of tables of operations: they take the target's lock, so that several threads may use an open target.
  *
- * A thread that waits for the device alone keeps the lock and blocks in the driver, which costs nothing more than without threads.
+ * A thread that waits for the device alone keeps the lock and blocks in the driver, at no extra cost.
  * As soon as another thread has once found the lock taken, `submit` and `wait` poll instead, and release the lock between polls.
  * Then one thread's work on the device delays no call of another thread for longer than a poll. A target without asynchronous
  * submissions (the CPU's) runs one sequence at a time.

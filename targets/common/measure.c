@@ -133,7 +133,7 @@ typedef struct measurements {
   uint32_t measured;
 } measurements;
 
-/* Computes the key of a device from its target, its texts, and sizes that distinguish processors of one name. */
+/* Computes the key of a device from the target, the device's name and driver, and its sizes. */
 static void
 make_key(const vyre_target_ops *ops, const vyre_device_info *info, uint64_t out[2])
 {
@@ -182,7 +182,7 @@ vyre_target_recall(const vyre_target_ops *ops, const char *cache, vyre_device_in
   if (is_found)
     vyre_release(files.allocator, data, (size_t)size + 1);
   target_files_close(&files);
-  vyre_status_free(status); /* without memory nothing is found */
+  vyre_status_free(status); /* out of memory counts as a cache miss */
   return is_found && size == sizeof(measurements);
 }
 

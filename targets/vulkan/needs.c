@@ -38,7 +38,7 @@ missing_feature(const vyre_target *target, const vyre_kernel_desc *desc, const c
                     desc->label, what, target->base.info.name, feature);
 }
 
-/* The set of device properties in which a capability needs a bit. OF_NOTHING: the target enables it on no device. */
+/* The set of device properties in which a capability needs a bit. OF_NOTHING: the target never enables it. */
 typedef enum need_of { OF_FEATURES, OF_ATOMICS, OF_SUBGROUP, OF_EXTENSIONS, OF_NOTHING } need_of;
 
 static const struct {

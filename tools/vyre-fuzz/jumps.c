@@ -14,7 +14,7 @@ typedef struct jumps {
   bool may_return; /* no barrier follows */
   bool only_ifs;   /* no construct but ifs, so that dbe can remove all leaves */
   vyre_row path;   /* a variable: a hash of the constructs that the lane executed */
-  vyre_row lane;   /* a number below 8, which only memory knows */
+  vyre_row lane;   /* a number below 8, loaded from memory, so that passes cannot fold it */
 } jumps;
 
 /* Returns a condition that differs between lanes, or a variable, or a literal. */

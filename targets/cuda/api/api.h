@@ -104,7 +104,7 @@ typedef enum cuda_device_attribute {
   CUDA_INTEGRATED = 18,
   CUDA_CAN_MAP_HOST_MEMORY = 19,
   CUDA_COMPUTE_MODE = 20,
-  CUDA_MEMORY_CLOCK = 36, /* kHz; 0 if the driver does not tell it */
+  CUDA_MEMORY_CLOCK = 36, /* kHz; 0 if the driver does not report it */
   CUDA_MEMORY_BUS = 37,   /* bits */
   CUDA_L2_CACHE = 38,     /* bytes */
   CUDA_UNIFIED_ADDRESSING = 41,
