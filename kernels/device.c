@@ -128,7 +128,7 @@ find_memory(lowering *w)
     const uint32_t op = vyre_op_of(w->v, row);
     if (op == VYRE_OP_buffer && has_name(w, row, "the arena"))
       w->arena.id = row;
-    else if (op == VYRE_OP_buffer && has_name(w, row, "what is not written"))
+    else if (op == VYRE_OP_buffer && has_name(w, row, "unwritten memory"))
       w->read.id = row;
     else if (op == VYRE_OP_buffer && has_name(w, row, "the constants"))
       w->constants.id = row;

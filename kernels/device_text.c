@@ -46,7 +46,7 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
       "  spec %%\"the width\" : u32 = %uu32 id(%d)\n"
       "  workgroup %%\"the width\", 1u32, 1u32\n"
       "  buffer %%\"the arena\" : u32[] storage rw set(0) binding(0)\n"
-      "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
+      "  buffer %%\"unwritten memory\" : u32[] storage ro restrict set(0) binding(0)\n"
       "  buffer %%\"the constants\" : u32[] storage ro restrict set(0) binding(1)\n"
       "  buffer %%\"the arguments\" : @\"%s arguments\" push\n",
       by_program ? " by program" : "", KERNEL_WORKGROUP, KERNEL_WORKGROUP_SPEC, by_program ? "program" : "row");
@@ -90,7 +90,7 @@ add_listed(writer *w, uint32_t function)
   const bool is_flat = phase->direction == VYRE_DIRECTION_FLAT;
   ADD("  if ult gid.x, load %%\"the arguments\".count {\n"
       "  %%\"" KERNEL_OWN_ROW " 0\" = %sadd(gid.x, load %%\"the arguments\".first)%s\n",
-      is_flat ? "" : "load %\"what is not written\"[", is_flat ? "" : "]");
+      is_flat ? "" : "load %\"unwritten memory\"[", is_flat ? "" : "]");
   VYRE_TRY(call(w, phase, 0));
   return vyre_bytes_printf(w->text, "  }\n}\n");
 }
@@ -106,7 +106,7 @@ add_turn(writer *w, uint32_t function)
   const uint32_t turn = w->turns++;
   ADD("  for %%\"turn %u\" = add(%%\"the first %u\", lindex) to %%\"the end %u\" step %%\"the width\" {\n"
       "  %%\"" KERNEL_OWN_ROW " %u\" = %sadd(%s, %%\"turn %u\")%s\n",
-      turn, w->range, w->range, turn, w->range ? "load %\"what is not written\"[" : "", w->range ? "%\"the order\"" : "1u32", turn,
+      turn, w->range, w->range, turn, w->range ? "load %\"unwritten memory\"[" : "", w->range ? "%\"the order\"" : "1u32", turn,
       w->range ? "]" : "");
   VYRE_TRY(call(w, &w->file->functions[function], turn));
   return vyre_bytes_printf(w->text, "  }\n  barrier workgroup workgroup acq_rel uniform_memory%s\n",
@@ -122,8 +122,8 @@ begin_levels(writer *w, vyre_direction direction, const char *from, const char *
   const uint32_t n = w->range = ++w->ranges;
   ADD("  for %%\"the level %u\" = %s to %s {\n"
       "  %%\"the start %u\" = %s(add(%%\"the starts\", %s), %%\"the level %u\")\n"
-      "  %%\"the first %u\" = load %%\"what is not written\"[%%\"the start %u\"]\n"
-      "  %%\"the end %u\" = load %%\"what is not written\"[add(%%\"the start %u\", 1u32)]\n",
+      "  %%\"the first %u\" = load %%\"unwritten memory\"[%%\"the start %u\"]\n"
+      "  %%\"the end %u\" = load %%\"unwritten memory\"[add(%%\"the start %u\", 1u32)]\n",
       n, from, to, n, from_end ? "sub" : "add", from_end ? "sub(%\"the levels' end\", 1u32)" : "%\"the levels\"", n, n, n, n, n);
   return VYRE_OK;
 }
@@ -220,11 +220,11 @@ load_program(writer *w)
   ADD("  %%\"the order\" = load %%\"the arguments\".order\n"
       "  %%\"the starts\" = load %%\"the arguments\".starts\n"
       "  %%\"the program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
-      "  %%\"the levels\" = load %%\"what is not written\"[%%\"the program\"]\n"
-      "  %%\"the levels' end\" = load %%\"what is not written\"[add(%%\"the program\", 1u32)]\n");
+      "  %%\"the levels\" = load %%\"unwritten memory\"[%%\"the program\"]\n"
+      "  %%\"the levels' end\" = load %%\"unwritten memory\"[add(%%\"the program\", 1u32)]\n");
   if (w->shared)
-    ADD("  %%\"its rows\" = sub(load(%%\"what is not written\"[add(%%\"the starts\", %%\"the levels' end\")]), "
-        "load(%%\"what is not written\"[add(%%\"the starts\", %%\"the levels\")]))\n"
+    ADD("  %%\"its rows\" = sub(load(%%\"unwritten memory\"[add(%%\"the starts\", %%\"the levels' end\")]), "
+        "load(%%\"unwritten memory\"[add(%%\"the starts\", %%\"the levels\")]))\n"
         "  %%\"most iterations\" = add(%uu32, mul(%uu32, %%\"its rows\"))\n",
         VYRE_PHASE_ITERATIONS, VYRE_PHASE_ITERATIONS_A_ROW);
   return VYRE_OK;
@@ -338,8 +338,8 @@ add_pass(writer *w, bool *out_added)
   w->shared = shared;
   VYRE_TRY(begin_program(w, (kernel_device_kernel){KERNEL_OF_PASS, 0, 0}, joined.names | shared, joined.written | shared));
   VYRE_TRY(load_program(w));
-  ADD("  %%\"the first 0\" = load %%\"what is not written\"[add(%%\"the starts\", %%\"the levels\")]\n"
-      "  %%\"the end 0\" = load %%\"what is not written\"[add(%%\"the starts\", %%\"the levels' end\")]\n");
+  ADD("  %%\"the first 0\" = load %%\"unwritten memory\"[add(%%\"the starts\", %%\"the levels\")]\n"
+      "  %%\"the end 0\" = load %%\"unwritten memory\"[add(%%\"the starts\", %%\"the levels' end\")]\n");
   VYRE_TRY(add_turns(w, 0, file->step_count));
   VYRE_TRY(end_program(w));
   w->shared = 0;

@@ -253,14 +253,17 @@ static vyre_status
 write_programs(const vyre_module *module, vyre_row program, const vyre_c_options *options, cgen_file *file, vyre_bytes *functions)
 {
   const vyre_view *v = vyre_module_view(module);
-  for (uint32_t row = program.id ? program.id : v->first[0]; row; row = program.id ? 0 : v->next[row]) {
+  uint32_t count = 0;
+  for (uint32_t row = program.id ? program.id : v->first[0]; row; row = program.id ? 0 : v->next[row], count++) {
     char name[CODE_NAME];
     const char *own = vyre_row_name(module, (vyre_row){row});
     const bool clean = cgen_clean_name(options->name ? options->name : own ? own : "program", name);
     const size_t length = strlen(name);
     if (options->name && !clean)
       return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not a function name\nFix: use at most 48 letters, digits and _", options->name);
-    if (!clean) /* other names may become the same identifier */
+    if (options->name && count)
+      snprintf(name + length, sizeof(name) - length, "_%u", count);
+    else if (!clean) /* other names may become the same identifier */
       snprintf(name + length, sizeof(name) - length, "_r%u", row);
     else if (!options->name && cgen_is_reserved(name)) /* most often `main` */
       snprintf(name + length, sizeof(name) - length, "_program");

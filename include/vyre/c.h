@@ -45,7 +45,9 @@ typedef struct vyre_c_dispatch {
 
 typedef struct vyre_c_options {
   size_t struct_size;           /* sizeof(vyre_c_options) */
-  const char *name;             /* of the function, or NULL for the program's, changed where C requires */
+  /* The name of the function, or NULL for the program's name, changed where C requires. Functions of further programs are NAME_1,
+   * NAME_2 and so on. */
+  const char *name;
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */
   uint32_t spec_count;
   uint32_t subgroup; /* lanes of a subgroup, a power of two up to 128, or 0 for 32 */

@@ -64,7 +64,7 @@ typedef enum vyre_failure {
   VYRE_FAILURE_REJECTED,      /* the device or target lacks a form, feature or limit that the call needs; another one may have it */
   VYRE_FAILURE_BAD_INPUT,     /* the call or its data are wrong on every device */
   VYRE_FAILURE_OUT_OF_MEMORY, /* host or device memory ran out; the call may succeed when some is free */
-  VYRE_FAILURE_BACKEND,       /* the driver or device failed, or there is none; also a bug in vyre */
+  VYRE_FAILURE_BACKEND,       /* the driver or device failed, no device exists, or vyre has a bug */
 } vyre_failure;
 
 /* Returns the kind of failure. Each error has exactly one. */

@@ -161,7 +161,7 @@ typedef struct vyre_device_info {
   uint32_t registers;      /* 32-bit registers of a compute unit */
   uint32_t max_registers;  /* 32-bit registers of an invocation, beyond which values are spilled */
   uint64_t l1_cache;       /* of a compute unit */
-  uint64_t l2_cache;       /* behind it: of the device, or of a core of a CPU */
+  uint64_t l2_cache;       /* of the device, or of a core of a CPU */
   uint64_t bandwidth;      /* bytes a second of the device's memory: its peak as the driver reports it, or as measured with fills */
   uint64_t launch_ns;      /* least time from `submit` of one empty kernel to its return; known only if measured */
   uint32_t measured;       /* vyre_device_measured */

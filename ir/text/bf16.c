@@ -25,9 +25,11 @@ text_parse_bf16(text_parser *p, text_operand *out)
   if (out->bad)
     return !p->stop;
   if (VYRE_TYPE_KIND(text_type_of(p, row)) != kind) {
+    char found[160];
     out->bad = true;
     return text_error(p, token.start, token.length, packs ? "convert the operand to f32" : "load it from memory of u16",
-                      "%s takes %s", packs ? "packbf16" : "unpackbf16", packs ? "f32" : "u16");
+                      "the operand of %s must be %s, not %s", packs ? "packbf16" : "unpackbf16", packs ? "f32" : "u16",
+                      text_describe(p, &operand, found));
   }
   const vyre_row result =
       packs ? vyre_build_pack_bf16(&p->builder, (vyre_row){row}) : vyre_build_unpack_bf16(&p->builder, (vyre_row){row});

@@ -16,8 +16,7 @@ enum { MOST_STEPS = 256 }; /* rows and joins that the test of a join at a loop v
 /* ---- joins at loops ------------------------------------------------------------------------------------------------------ */
 
 /* The result of the test of a join.  OPEN_ROW: the test is not finished, and the value on the loop's entry edge is not a
- * literal.
- * VARIES: no row before the join has its value, and no `get` of it is known. */
+ * literal.  VARIES: no row before the join has its value, and no `get` of it is known. */
 enum { UNTESTED, OPEN, OPEN_ROW, VARIES, MAY_BE_KNOWN };
 
 typedef struct test {

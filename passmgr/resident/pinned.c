@@ -2,8 +2,8 @@
  * columns must be unchanged if the device is lost.
  *
  * Registering takes longer than a copy, so only modules from some size on are registered, and their pages stay registered between
- * sequences.  Only the pages of the last module that ran are registered.  They are unregistered before the module
- * moves or releases its columns.  Sequences are waited for, so none is in flight then.
+ * sequences.  Only the pages of the last module that ran are registered.  They are unregistered before the module moves
+ * or releases its columns.  Sequences are waited for, so none is in flight then.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sequence_parts.h"

@@ -1,9 +1,9 @@
 /* Fills, uploads and reads.
  *
  * Fills are memsets. Uploads are copied to pinned memory before the call returns, so a submission in flight does not use the
- * caller's bytes. Reads go to pinned memory, and to the caller after the wait. Adjacent ranges are one copy. Imported memory of
- * a caller who waits is pinned already, so its uploads are direct. Reads are not, because a failed sequence must not write the
- * caller's memory.
+ * caller's bytes. Reads go to pinned memory, and to the caller after the wait. Adjacent ranges are merged into one copy. Imported
+ * memory of a caller that waits is pinned already, so its uploads are direct. Reads are not, because a failed sequence must not
+ * write the caller's memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda.h"

@@ -205,7 +205,7 @@ describe_units(const vulkan_instance *instance, const vulkan_device_choice *choi
                        : all                         ? all
                        : arm.shaderCoreCount         ? arm.shaderCoreCount
                                                      : nv.shaderSMCount;
-  out->registers = amd.vgprsPerSimd * amd.simdPerComputeUnit * amd.wavefrontSize; /* a register has one word per lane */
+  out->registers = amd.vgprsPerSimd * amd.simdPerComputeUnit * amd.wavefrontSize; /* a vector register has one word per lane */
   out->max_registers = amd.maxVgprAllocation;
 }
 

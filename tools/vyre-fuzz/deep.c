@@ -33,11 +33,11 @@ likely_condition(generator *g)
   }
 }
 
-static void
-mark_path(generator *g, const nest *n, uint32_t step)
+void
+mark_path(generator *g, vyre_row path, uint32_t step)
 {
-  const vyre_row mixed = vyre_build_imm(&g->b, VYRE_OP_mul, vyre_build_get(&g->b, n->path_of_lane), 31);
-  vyre_build_set(&g->b, n->path_of_lane, vyre_build_imm(&g->b, VYRE_OP_add, mixed, step));
+  const vyre_row mixed = vyre_build_imm(&g->b, VYRE_OP_mul, vyre_build_get(&g->b, path), 31);
+  vyre_build_set(&g->b, path, vyre_build_imm(&g->b, VYRE_OP_add, mixed, step));
 }
 
 /* Adds a jump that few lanes execute: out of an enclosing block, or a break or continue of the innermost loop. */
@@ -62,11 +62,11 @@ static void
 fill_region(generator *g, const nest *n, uint32_t depth)
 {
   const uint32_t mark = g->count;
-  mark_path(g, n, depth);
+  mark_path(g, n->path_of_lane, depth);
   statements(g, below(g, 2));
   add_unlikely_jump(g, n);
   build_level(g, *n, depth + 1);
-  mark_path(g, n, depth + RANDOM_DEPTH);
+  mark_path(g, n->path_of_lane, depth + RANDOM_DEPTH);
   add_unlikely_jump(g, n);
   g->count = mark;
 }
@@ -81,7 +81,7 @@ deep_if(generator *g, nest n, uint32_t depth)
     if (is_else == (arm == 1))
       fill_region(g, &n, depth);
     else if (below(g, 2))
-      mark_path(g, &n, 7);
+      mark_path(g, n.path_of_lane, 7);
   }
   vyre_builder_leave(&g->b, control);
 }
@@ -152,7 +152,7 @@ deep_switch(generator *g, nest n, uint32_t depth)
     if (i == first)
       fill_region(g, &n, depth);
     else
-      mark_path(g, &n, 11);
+      mark_path(g, n.path_of_lane, 11);
     if (i == 0 && (first == 1 || below(g, 3) == 0)) /* the selector is the first case's label */
       vyre_build_jump(&g->b, VYRE_OP_fallthrough, VYRE_NONE);
   }

@@ -84,6 +84,7 @@ void communicate(generator *g);
 
 /* deep.c: generates constructs that are nested RANDOM_DEPTH deep */
 void deep_nest(generator *g);
+void mark_path(generator *g, vyre_row path, uint32_t step); /* adds the step to a hash of the lane's path, a variable */
 
 /* jumps.c: generates constructs with many jumps.  Without `may_return` every lane reaches the rows after them. */
 void jump_around(generator *g, bool may_return);

@@ -37,10 +37,9 @@ any_condition(generator *g, const jumps *j)
 
 /* Adds a step to the path, and sometimes stores the path, which is then visible even if the lane returns. */
 static void
-mark_path(generator *g, const jumps *j)
+take_step(generator *g, const jumps *j)
 {
-  const vyre_row mixed = vyre_build_imm(&g->b, VYRE_OP_mul, vyre_build_get(&g->b, j->path), 31);
-  vyre_build_set(&g->b, j->path, vyre_build_imm(&g->b, VYRE_OP_add, mixed, 1 + below(g, 100)));
+  mark_path(g, j->path, 1 + below(g, 100));
   if (below(g, 2))
     store_out(g, vyre_build_get(&g->b, j->path));
 }
@@ -87,7 +86,7 @@ jumpy_loop(generator *g, jumps j, uint32_t depth)
   fill_region(g, j, depth);
   vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 1));
   if (below(g, 3) == 0)
-    mark_path(g, &j);
+    take_step(g, &j);
   if (below(g, 3) == 0)
     vyre_build_jump(&g->b, VYRE_OP_breakif, any_condition(g, &j));
   vyre_builder_leave(&g->b, control);
@@ -131,7 +130,7 @@ fill_region(generator *g, jumps j, uint32_t depth)
     const uint32_t what = depth < MOST_DEPTH ? below(g, j.only_ifs ? 6 : 9) : 0;
     g->budget--;
     if (what < 2)
-      mark_path(g, &j);
+      take_step(g, &j);
     else if (what < 3)
       vyre_build_set(&g->b, g->vars[0], made_of(g, type_of(g, g->vars[0]), j.lane));
     else if (what < 6)
@@ -159,7 +158,7 @@ nest_blocks(generator *g, jumps j)
   vyre_builder_at_end(&g->b, vyre_region_of(g->m, inner, 0));
   fill_region(g, j, 0);
   vyre_builder_leave(&g->b, inner);
-  mark_path(g, &j);
+  take_step(g, &j);
   vyre_builder_leave(&g->b, outer);
 }
 

@@ -85,10 +85,6 @@ typedef struct output {
 static vyre_status
 add_module(output *out, vyre_module *module)
 {
-  const char *name = out->options->name ? out->options->name : "mega";
-  char text[80];
-  const int length = snprintf(text, sizeof text, out->count ? "%.64s_%" PRIu32 : "%.64s", name, out->count);
-  vyre_row_set_name(module, (vyre_row){vyre_module_view(module)->first[0]}, text, (size_t)length);
   out->count++;
   VYRE_TRY(vyre_module_seal(module, NULL));
   return vyre_batch_add(out->batch, module);
@@ -134,19 +130,6 @@ add_parts(output *out, const bool *staged)
   return add_part(out, &(mega_part){.kind = MEGA_PART_GRID_END, .is_staged = staged});
 }
 
-/* Refuses names that C does not have.  The names of stages have up to 10 more characters. */
-static vyre_status
-check_name(const char *name)
-{
-  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", digits[] = "0123456789";
-  const size_t first = strspn(name, letters);
-  bool is_good = first > 0 && strlen(name) <= 48;
-  for (const char *at = name; *at && is_good; at++)
-    is_good = strchr(letters, *at) || strchr(digits, *at);
-  return is_good ? VYRE_OK
-                 : VYRE_ERROR(VYRE_CODE_USAGE, "'%.100s' is not a function name\nFix: use at most 48 letters, digits and _", name);
-}
-
 /* Writes all functions, and an array of the stages. */
 static vyre_status
 emit(const output *from, vyre_bytes *out)
@@ -154,14 +137,12 @@ emit(const output *from, vyre_bytes *out)
   const options *o = from->options;
   const char *name = o->name ? o->name : "mega";
   vyre_module *module = vyre_batch_module(from->batch);
-  VYRE_TRY(check_name(name));
   VYRE_TRY(vyre_module_seal(module, NULL));
   if (o->emit && strcmp(o->emit, "vir") == 0)
     return vyre_text_print(module, NULL, out);
+  VYRE_TRY(vyre_c_write(module, VYRE_NONE, &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .name = name}, out));
   if (from->count == 1)
-    return vyre_c_write(module, (vyre_row){vyre_module_view(module)->first[0]},
-                        &(vyre_c_options){.struct_size = sizeof(vyre_c_options), .name = name}, out);
-  VYRE_TRY(vyre_c_write(module, VYRE_NONE, NULL, out));
+    return VYRE_OK;
   VYRE_TRY(vyre_bytes_printf(
       out, "\n/* vyre_mega_options.stages */\nuint32_t (*const %s_stages[%" PRIu32 "])(const vyre_c_dispatch *) = {", name,
       from->count - 1));

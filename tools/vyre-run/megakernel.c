@@ -82,7 +82,7 @@ wait_for_item(const run_options *options, vyre_mega_programs *programs, const ru
   VYRE_TRY(vyre_mega_programs_wait(programs, ticket, out));
   return VYRE_ERROR(VYRE_CODE_DEVICE,
                     "%s: the item has not ended after %" PRIu64 " seconds, the limit of -timeout\n"
-                    "Fix: run fewer groups, look for an endless loop with the interpreter, or give it more time",
+                    "Fix: run fewer groups, look for an endless loop with the interpreter, or raise -timeout",
                     program->path, seconds);
 }
 
