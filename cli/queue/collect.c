@@ -340,10 +340,6 @@ command_collect(queue_line *line, const queue *q, int *out_code)
   jobs j = {.queue = q, .settings = settings};
   static command c;
   collecting to = {.jobs = &j, .command = &c, .reproducers = line->reproducers};
-  VYRE_TRY(line_parse_options(line, (const char *const[]){"-list-inputs"}, 1));
-  if (!line->options.outdir && !line->options.output)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "no place for the outputs\nFix: name a folder with -outdir=DIR, or an archive with -o FILE.foz");
   vyre_status status = choose_settings(&line->options, settings);
   if (!status)
     status = choose_names(&line->options, &j);

@@ -295,13 +295,7 @@ command_submit(queue_line *line, const queue *q, int *out_code)
 {
   static group g;
   char settings[REMOTE_HASH];
-  VYRE_TRY(line_parse_options(line, (const char *const[]){"-list-inputs"}, 1)); /* so that many inputs need no -outdir */
   const tool_options *o = &line->options;
-  if (o->inputs.count == 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name files, patterns, @LISTS or archives");
-  if (o->output || o->outdir)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "vyre-queue submit writes no output\nFix: give -%s to vyre-queue collect",
-                      o->outdir ? "outdir" : "o");
   VYRE_TRY(store_settings(q, o, settings));
   VYRE_TRY(queue_create(q));
   g = (group){.queue = q, .settings = settings, .retries = line->retries};

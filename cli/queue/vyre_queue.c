@@ -92,19 +92,39 @@ parse(int argc, char **argv, queue_line *line)
   return status;
 }
 
-vyre_status
-line_parse_options(queue_line *line, const char *const *more, uint32_t more_count)
+/* Parses the options of vyre-passmgr, with -list-inputs, so that many inputs need no -outdir. */
+static vyre_status
+parse_others(queue_line *line)
 {
-  const char **all = realloc(line->argv, ((size_t)line->argc + more_count + 1) * sizeof *all);
+  const char **all = realloc(line->argv, ((size_t)line->argc + 1) * sizeof *all);
   if (!all)
     return VYRE_OUT_OF_MEMORY("for the command line");
   line->argv = all;
   /* after the program, because a "--" of the user may end the options */
-  memmove(all + 1 + more_count, all + 1, ((size_t)line->argc - 1) * sizeof *all);
-  for (uint32_t i = 0; i < more_count; i++)
-    all[1 + i] = more[i];
-  line->argc += (int)more_count;
+  memmove(all + 2, all + 1, ((size_t)line->argc - 1) * sizeof *all);
+  all[1] = "-list-inputs";
+  line->argc++;
   return options_parse(line->argc, (char **)(uintptr_t)all, NULL, &line->options);
+}
+
+static vyre_status
+check_submit(const tool_options *o)
+{
+  if (o->inputs.count == 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name files, patterns, @LISTS or archives");
+  if (o->output || o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "vyre-queue submit writes no output\nFix: give -%s to vyre-queue collect",
+                      o->outdir ? "outdir" : "o");
+  return VYRE_OK;
+}
+
+static vyre_status
+check_collect(const tool_options *o)
+{
+  return o->outdir || o->output
+             ? VYRE_OK
+             : VYRE_ERROR(VYRE_CODE_USAGE, "no place for the outputs\n"
+                                           "Fix: name a folder with -outdir=DIR, or an archive with -o FILE.foz");
 }
 
 static vyre_status
@@ -128,7 +148,7 @@ run(queue_line *line, const char *command, int *out_code)
 }
 
 static vyre_status
-check(const queue_line *line)
+check(queue_line *line)
 {
   static const char *const commands[] = {"submit", "status", "collect", "cancel"};
   static const char *const options[] = {"retry", "format", "reproducers", "all"}; /* by command */
@@ -149,9 +169,13 @@ check(const queue_line *line)
     if (given[i] && i != which)
       return VYRE_ERROR(VYRE_CODE_USAGE, "-%s belongs to vyre-queue %s, not to %s\nFix: leave it out", options[i], commands[i],
                         command);
-  if (line->argc > 1 && (which == 1 || which == 3))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "vyre-queue %s does not accept '%.200s'\nFix: leave it out", command, line->argv[1]);
-  return VYRE_OK;
+  if (which == 0 || which == 2) {
+    VYRE_TRY(parse_others(line));
+    return which == 0 ? check_submit(&line->options) : check_collect(&line->options);
+  }
+  return line->argc == 1
+             ? VYRE_OK
+             : VYRE_ERROR(VYRE_CODE_USAGE, "vyre-queue %s does not accept '%.200s'\nFix: leave it out", command, line->argv[1]);
 }
 
 int

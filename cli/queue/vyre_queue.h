@@ -19,9 +19,6 @@ typedef struct queue_line {
   tool_options options; /* parsed from argv */
 } queue_line;
 
-/* Adds arguments for vyre-passmgr, then parses them. */
-VYRE_MUST_USE vyre_status line_parse_options(queue_line *line, const char *const *more, uint32_t more_count);
-
 /* Appends the settings of the jobs that the options describe, and stores their plugins in the queue `to` unless it is NULL. */
 VYRE_MUST_USE vyre_status settings_print(const queue *to, const tool_options *options, vyre_bytes *out);
 /* Returns whether one of the options describes jobs. */

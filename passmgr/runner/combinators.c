@@ -9,19 +9,20 @@
 
 /* Reports that a fixpoint reached its maximum of rounds, as its on-limit parameter says. */
 static vyre_status
-report_limit(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
+report_limit(run *r, uint32_t id, const uint64_t *values)
 {
-  if (on_limit == VYRE_ON_LIMIT_QUIET)
+  if (values[VYRE_FIXPOINT_ON_LIMIT] == VYRE_ON_LIMIT_QUIET)
     return VYRE_OK;
   vyre_bytes text = {.allocator = vyre_module_allocator(r->module)};
   vyre_status status = vyre_print_node(r->pipeline, id, true, &text);
-  if (!status && on_limit == VYRE_ON_LIMIT_ERROR)
-    status =
-        VYRE_ERROR(VYRE_CODE_INPUT, "%.400s still changed the module in round %" PRIu64 "\nFix: raise max, or set on-limit=warn",
-                   text.data, max);
+  char message[600];
+  if (!status)
+    snprintf(message, sizeof(message), "%.400s still %s in round %" PRIu64, text.data,
+             values[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES ? "left branches on constants" : "changed the module",
+             values[VYRE_FIXPOINT_MAX]);
+  if (!status && values[VYRE_FIXPOINT_ON_LIMIT] == VYRE_ON_LIMIT_ERROR)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "%s\nFix: raise max, or set on-limit=warn", message);
   if (!status && r->options.diagnostics.emit) {
-    char message[600];
-    snprintf(message, sizeof(message), "%.400s still changed the module in round %" PRIu64, text.data, max);
     const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING,
                                         .file = vyre_context_file(r->module, 0),
                                         .message = message,
@@ -50,7 +51,7 @@ run_rounds(run *r, uint32_t id, vyre_retirement *retirement, bool *out_changed)
   vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
   if (changed)
     vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
-  return changed ? report_limit(r, id, max, values[VYRE_FIXPOINT_ON_LIMIT]) : VYRE_OK;
+  return changed ? report_limit(r, id, values) : VYRE_OK;
 }
 
 static vyre_status
