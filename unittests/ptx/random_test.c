@@ -168,6 +168,15 @@ TEST(random_programs_compute_the_same_as_the_interpreter)
   vyre_module_destroy(module);
 }
 
+/* The program exchanges 16 bits of workgroup memory that was never written.  In PTX this is a loop of cas. */
+TEST(an_exchange_of_16_bits_may_begin_on_unwritten_memory)
+{
+  vyre_module *module;
+  assert_ok(vyre_module_create(NULL, 0, &module), "module");
+  check_program(module, 4215, false);
+  vyre_module_destroy(module);
+}
+
 /* Invocations that returned wait at later barriers, too.  PTX has a form for few of the programs, because most have subgroup
  * operations or barriers of a workgroup. */
 TEST(random_programs_with_grid_barriers_compute_the_same_as_the_interpreter)

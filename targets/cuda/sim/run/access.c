@@ -179,7 +179,11 @@ load_lane(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t *poisoned)
     else if (at.is_device && b->machine->is_weak)
       value = ptx_read_again(b->warp->block, address + k * bytes, bytes, value);
     ptx_write(b, k, lane, ptx_is_signed(type) ? (uint64_t)ptx_signed(value, bytes * 8) : value);
-    if (at.poison && has_poison(at.poison + k * bytes, bytes))
+    if (!at.poison || !has_poison(at.poison + k * bytes, bytes))
+      continue;
+    if (bytes == 2 && is_strong(insn)) /* a loop of cas, which takes the place of exch for 16 bits, starts with this load */
+      memset(at.poison + k * bytes, false, bytes);
+    else
       poisoned[k] |= 1u << lane;
   }
   return true;
