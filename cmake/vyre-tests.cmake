@@ -20,7 +20,7 @@ set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep wha
 # Regular expressions for whole names.  vyre_check_test_lists refuses an expression that matches no test.
 set(VYRE_LONG_TESTS
   windows arm64 release gpu-bundle docs-commands installed packages missing-tools mutants  # builds of their own
-  lit-vulkan lit-cuda lit-phases debug-values page-in-browser                              # thousands of processes
+  lit-vulkan lit-cuda lit-phases debug-values rewritten page-in-browser                    # thousands of processes
   queue-losses queue-slurm queue-mpirun                                                    # thousands of jobs, and a scheduler
   fuzz-passes-[123] folds-ints8 folds-laws folds-moves unit-folds-checker rules-hold       # more programs, all values of 8 bits, proofs by z3
   unit-.*-ptxas ptxas-examples                                                             # another project's compiler
