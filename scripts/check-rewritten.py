@@ -38,8 +38,8 @@ class Checker:
         done = subprocess.run([program, *arguments], cwd=self.folder, capture_output=True, text=True, check=False, timeout=600)
         return (done.stdout + done.stderr or f"exit code {done.returncode}") if done.returncode else ""
 
-    def compare(self, name, target="interpreter", source="program.vir"):
-        return self.run(self.bin / "vyre-run", source, "-target=interpreter", "-compare", name, f"-compare-target={target}")
+    def compare(self, first, second, target="interpreter"):
+        return self.run(self.bin / "vyre-run", first, "-compare", second, f"-target={target}", f"-compare-target={target}")
 
     def check(self, seed):
         """Returns what is wrong, or "".  Counts the end of each program."""
@@ -57,14 +57,14 @@ class Checker:
         if self.run("spirv-opt", *passes, "program.spv", "-o", "rewritten.spv") or self.run("spirv-val", "--target-env", "vulkan1.3", "rewritten.spv"):
             self.ends["that spirv-opt made invalid"] += 1
             return ""
-        changed = self.compare("rewritten.spv")
+        changed = self.compare("program.vir", "rewritten.spv")
         if changed:
-            driver = self.compare("rewritten.spv", "vulkan", "rewritten.spv")
-            if driver and "lacks" not in driver:
+            driver = self.compare("program.spv", "rewritten.spv", "vulkan")
+            if not driver:
                 return f"seed {seed}, spirv-opt {' '.join(passes)}: the results of the rewritten module differ:\n{changed}"
-            self.ends["that spirv-opt changed, but no driver here runs" if driver else "that spirv-opt changed, as a driver confirms"] += 1
+            self.ends["that spirv-opt changed, but no driver here runs" if "lacks" in driver else "that spirv-opt changed, as a driver confirms"] += 1
         wrong = self.run(self.bin / "vyre-passmgr", "-passes=default<O2>", "rewritten.spv", "-o", "optimized.spv")
-        wrong = wrong or self.compare("optimized.spv", source="rewritten.spv" if changed else "program.vir")
+        wrong = wrong or self.compare("rewritten.spv" if changed else "program.vir", "optimized.spv")
         self.ends["equal"] += not wrong and not changed
         return wrong and f"seed {seed}, spirv-opt {' '.join(passes)}: the optimized module is wrong:\n{wrong}"
 
