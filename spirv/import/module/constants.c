@@ -73,7 +73,7 @@ fit_literal(const uint32_t *words, vyre_kind kind)
 }
 
 /* Records how the constant's value is held, and the literal of a plain integer. */
-static inline void
+static void
 note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
 {
   info->holds = t->form == FORM_VALUE ? HOLDS_ROW : HOLDS_LEAVES;
@@ -105,13 +105,6 @@ check_operands(import *m, const uint32_t *words, uint32_t count)
     else if (m->ids[words[k]].kind != ID_CONSTANT)
       return import_uncovered(m, "operand %u is not a constant", words[k]);
   return true;
-}
-
-static bool
-is_number(const spv_type *t)
-{
-  const vyre_kind kind = VYRE_TYPE_KIND(t->value);
-  return t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 && vyre_kind_is_scalar(kind) && kind != VYRE_BOOL;
 }
 
 /* Declares a constant other than a valid plain number, or reports its error. */
@@ -179,13 +172,17 @@ import_declare_constant(import *m, uint32_t op)
   const spv_type *t = import_type(m, words[1]);
   if (!t)
     return false;
-  if (op == SpvOpConstant && is_number(t) && count == 3 + import_literal_words(VYRE_TYPE_KIND(t->value))) {
-    if (!import_define(m, words[2], ID_CONSTANT, words[1]))
-      return false;
-    note_value(&m->ids[words[2]], SpvOpConstant, words, t);
-    return true;
+  if (op != SpvOpConstant || !t->literal_words || count != 3u + t->literal_words)
+    return declare_other(m, op, words, count, t);
+  if (!import_define(m, words[2], ID_CONSTANT, words[1]))
+    return false;
+  id_info *info = &m->ids[words[2]];
+  info->holds = HOLDS_ROW;
+  if (vyre_kind_is_int(VYRE_TYPE_KIND(t->value))) {
+    info->root = fit_literal(words + 3, VYRE_TYPE_KIND(t->value));
+    info->flags |= ID_LITERAL;
   }
-  return declare_other(m, op, words, count, t);
+  return true;
 }
 
 /* Returns the kind of a scalar constant. */
@@ -354,7 +351,7 @@ bool
 import_constant(import *m, id_info *info, uint32_t id)
 {
   const uint32_t *words = m->words + info->def;
-  if ((words[0] & 0xffffu) != SpvOpConstant || !is_number(info->t))
+  if ((words[0] & 0xffffu) != SpvOpConstant || !info->t->literal_words)
     return make_other(m, info, id);
   const vyre_type type = info->t->value;
   info->epoch = m->epochs[ID_CONSTANT];
