@@ -251,6 +251,8 @@ import_is_replicate(uint32_t op)
   return op == IMPORT_CONSTANT_REPLICATE || op == IMPORT_SPEC_CONSTANT_REPLICATE;
 }
 bool import_declare_constant(import *m, uint32_t op);
+/* Declares the constants from m->at on that are plain numbers without errors.  Returns the number of their words. */
+uint32_t import_declare_numbers(import *m);
 bool import_constant(import *m, id_info *info, uint32_t id); /* Makes the constant's value in the current program. */
 /* Gets the value of a plain integer constant, UINT32_MAX if it has more than 32 bits.  Returns false for other ids. */
 static inline bool

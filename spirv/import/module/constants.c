@@ -107,10 +107,14 @@ check_operands(import *m, const uint32_t *words, uint32_t count)
   return true;
 }
 
-/* Declares a constant other than a valid plain number, or reports its error. */
-APART static bool
-declare_other(import *m, uint32_t op, const uint32_t *words, uint32_t count, const spv_type *t)
+bool
+import_declare_constant(import *m, uint32_t op)
 {
+  const uint32_t *words = m->words + m->at;
+  const uint32_t count = words[0] >> 16;
+  const spv_type *t = import_needs(m, 3) ? import_type(m, words[1]) : NULL;
+  if (!t)
+    return false;
   uint16_t flags = 0;
   uint32_t spec_id;
   switch (op) {
@@ -162,27 +166,33 @@ declare_other(import *m, uint32_t op, const uint32_t *words, uint32_t count, con
   return true;
 }
 
-bool
-import_declare_constant(import *m, uint32_t op)
+uint32_t
+import_declare_numbers(import *m)
 {
-  const uint32_t *words = m->words + m->at;
-  uint32_t count = words[0] >> 16;
-  if (!import_needs(m, 3))
-    return false;
-  const spv_type *t = import_type(m, words[1]);
-  if (!t)
-    return false;
-  if (op != SpvOpConstant || !t->literal_words || count != 3u + t->literal_words)
-    return declare_other(m, op, words, count, t);
-  if (!import_define(m, words[2], ID_CONSTANT, words[1]))
-    return false;
-  id_info *info = &m->ids[words[2]];
-  info->holds = HOLDS_ROW;
-  if (vyre_kind_is_int(VYRE_TYPE_KIND(t->value))) {
-    info->root = fit_literal(words + 3, VYRE_TYPE_KIND(t->value));
+  const uint32_t *const all = m->words, bound = m->bound, end = m->word_count;
+  id_info *const ids = m->ids;
+  uint32_t at = m->at;
+  for (uint32_t count; at < end; at += count) {
+    const uint32_t *const words = all + at;
+    count = words[0] >> 16;
+    if ((words[0] & 0xffffu) != SpvOpConstant || count < 4 || count > end - at || words[1] >= bound || words[2] >= bound)
+      break;
+    const id_info *const type = &ids[words[1]];
+    id_info *const info = &ids[words[2]];
+    if (type->kind != ID_TYPE || info->kind != ID_NONE || words[2] == 0 || count != 3u + type->t->literal_words)
+      break;
+    info->t = type->t;
+    info->def = at;
+    info->type = words[1];
+    info->kind = ID_CONSTANT;
+    info->holds = HOLDS_ROW;
+    const vyre_kind kind = VYRE_TYPE_KIND(type->t->value);
+    if (!vyre_kind_is_int(kind))
+      continue;
+    info->root = fit_literal(words + 3, kind);
     info->flags |= ID_LITERAL;
   }
-  return true;
+  return at - m->at;
 }
 
 /* Returns the kind of a scalar constant. */
