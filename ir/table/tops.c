@@ -104,8 +104,8 @@ table_start_top(vyre_module *module, table_program *info)
   module->consts_tops = info->tops = module->tops;
 }
 
-/* Finds the end of the const, built-in and spec rows, and of the declarations and pure rows that follow them. Returns false if memory
- * runs out. */
+/* Finds the end of the const, built-in and spec rows, and of the declarations and pure rows that follow them. Returns false if
+ * memory runs out. */
 static bool
 find_top(vyre_module *module, uint32_t program)
 {
