@@ -277,6 +277,18 @@ import_literal_bits(const uint32_t *words, vyre_kind kind)
     return words[0] | (uint64_t)words[1] << 32;
   return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed literals are sign-extended in their word */
 }
+/* Makes the value of a plain number in the current program.  Returns its row, or 0 for other constants. */
+static inline uint32_t
+import_number(import *m, id_info *info)
+{
+  const uint32_t *words = m->words + info->def;
+  if ((words[0] & 0xffffu) != SpvOpConstant || !info->t->literal_words)
+    return 0;
+  const vyre_type type = info->t->value;
+  info->epoch = m->epochs[ID_CONSTANT];
+  info->value = vyre_build_const(&m->b, type, import_literal_bits(words + 3, VYRE_TYPE_KIND(type))).id;
+  return info->value;
+}
 bool import_constant_words(import *m, uint32_t id, list *out); /* Appends the constant's words as an initializer. */
 /* Returns a builder at the program's start, for rows whose operands are all constant. */
 static inline vyre_builder

@@ -249,12 +249,11 @@ static uint32_t
 make_vector(import *m, const uint32_t *words, const spv_type *t)
 {
   uint64_t bits[4];
-  uint32_t splat = 0;
+  uint32_t same = 0;
   const uint32_t each = import_is_replicate(words[0] & 0xffffu) ? 0 : 1;
-  for (uint32_t k = 0; k < t->count; k++)
-    if (scalar_bits(m, words[3 + k * each], &bits[k]) && bits[k] == bits[0])
-      splat++;
-  if (splat == t->count)
+  while (same < t->count && scalar_bits(m, words[3 + same * each], &bits[same]) && bits[same] == bits[0])
+    same++;
+  if (same == t->count)
     return vyre_build_const(&m->b, t->value, bits[0]).id;
   vyre_row parts[4];
   for (uint32_t k = 0; k < t->count; k++) {
@@ -360,13 +359,7 @@ make_other(import *m, id_info *info, uint32_t id)
 bool
 import_constant(import *m, id_info *info, uint32_t id)
 {
-  const uint32_t *words = m->words + info->def;
-  if ((words[0] & 0xffffu) != SpvOpConstant || !info->t->literal_words)
-    return make_other(m, info, id);
-  const vyre_type type = info->t->value;
-  info->epoch = m->epochs[ID_CONSTANT];
-  info->value = vyre_build_const(&m->b, type, import_literal_bits(words + 3, VYRE_TYPE_KIND(type))).id;
-  return !failed(m);
+  return import_number(m, info) != 0 || make_other(m, info, id);
 }
 
 static bool
