@@ -115,11 +115,8 @@ vyre_rows_move(vyre_module *module, vyre_row first, vyre_row region, vyre_row be
   const uint32_t from = column[COLUMN_PARENT][first.id], last = column[COLUMN_LAST][from], prev = column[COLUMN_PREV][first.id];
   if (first.id == 0)
     return;
-  for (uint32_t row = first.id; row; row = column[COLUMN_NEXT][row]) {
-    if (table_op_is(module, from, VYRE_OP_program))
-      table_leave_top(module, row);
+  for (uint32_t row = first.id; row; row = column[COLUMN_NEXT][row])
     column[COLUMN_PARENT][row] = region.id;
-  }
   column[COLUMN_LAST][from] = prev;
   if (prev)
     column[COLUMN_NEXT][prev] = 0;
