@@ -369,6 +369,9 @@ void vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region,
                      vyre_row before); /* Inserts an unlinked row; last in the region if `before` is 0. */
 /* Moves the row, with everything in it, to before another row. */
 void vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before);
+/* Moves the row and all rows after it in its region, which is not a program, to another region of the program: before `before`, or
+ * last if that is 0. The other region is not in one of these rows. Does nothing for row 0. O(rows moved). */
+void vyre_rows_move(vyre_module *module, vyre_row first, vyre_row region, vyre_row before);
 void vyre_row_kill(vyre_module *module, vyre_row row); /* Unlinks the row, and makes it and everything in it dead. O(rows in it). */
 /* Restores the invariants after columns op, imm, imm_hi, a, b and c were written directly. Rows that became `null` are unlinked
  * with everything in them, and rows that no longer read or write state lose their version. O(rows). */

@@ -109,6 +109,34 @@ vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before)
 }
 
 void
+vyre_rows_move(vyre_module *module, vyre_row first, vyre_row region, vyre_row before)
+{
+  uint32_t *const *column = module->column;
+  const uint32_t from = column[COLUMN_PARENT][first.id], last = column[COLUMN_LAST][from], prev = column[COLUMN_PREV][first.id];
+  if (first.id == 0)
+    return;
+  for (uint32_t row = first.id; row; row = column[COLUMN_NEXT][row])
+    column[COLUMN_PARENT][row] = region.id;
+  column[COLUMN_LAST][from] = prev;
+  if (prev)
+    column[COLUMN_NEXT][prev] = 0;
+  else
+    column[COLUMN_FIRST][from] = 0;
+  const uint32_t after = before.id ? column[COLUMN_PREV][before.id] : column[COLUMN_LAST][region.id];
+  column[COLUMN_PREV][first.id] = after;
+  column[COLUMN_NEXT][last] = before.id;
+  if (after)
+    column[COLUMN_NEXT][after] = first.id;
+  else
+    column[COLUMN_FIRST][region.id] = first.id;
+  if (before.id)
+    column[COLUMN_PREV][before.id] = last;
+  else
+    column[COLUMN_LAST][region.id] = last;
+  module->sealed = module->only_lost = false;
+}
+
+void
 vyre_row_kill(vyre_module *module, vyre_row row)
 {
   if (row.id == 0 || row.id >= module->view.rows)

@@ -289,12 +289,8 @@ bool table_is_dense(const vyre_module *module);
 /* ---- tops.c: the top of programs ---- */
 /* Marks the program's top as known. Removes the const rows of tops that are no longer known. */
 void table_start_top(vyre_module *module, table_program *info);
-/* Finds the const rows at the top of the program, and the positions of new rows there, if they are not known. Returns false if
- * memory runs out. O(rows at the top). */
-bool table_find_top(vyre_module *module, uint32_t program);
-/* Returns the slot in `consts` of the program's const or built-in row with this op word and payload. If there is no such row, the
- * slot is empty, and the caller may fill it. Returns NULL if memory runs out. */
-uint32_t *table_const_slot(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits);
+/* Returns the data of the builder's program, whose top is known, or NULL if memory runs out or the builder is in no program. */
+table_program *table_top_of(vyre_builder *builder);
 /* Removes a const row from the set, before it changes or moves. */
 void table_forget_const(vyre_module *module, uint32_t row);
 /* Updates the data about a program's top before a row is unlinked. */

@@ -25,8 +25,10 @@ hash_of(const vyre_module *module, uint32_t row)
   return hash_key(column[COLUMN_PARENT][row], column[COLUMN_OP][row], column[COLUMN_IMM][row], column[COLUMN_IMM_HI][row]);
 }
 
-uint32_t *
-table_const_slot(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits)
+/* Returns the slot in `consts` of the program's const or built-in row with this op word and payload. If there is no such row, the
+ * slot is empty, and the caller may fill it. Returns NULL if memory runs out. */
+static inline uint32_t *
+const_slot(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits)
 {
   table_set *set = &module->consts;
   if (!table_set_grow(module, set, hash_of))
@@ -102,9 +104,10 @@ table_start_top(vyre_module *module, table_program *info)
   module->consts_tops = info->tops = module->tops;
 }
 
-/* Finds the end of the const, built-in and spec rows, and of the declarations and pure rows that follow them. */
-bool
-table_find_top(vyre_module *module, uint32_t program)
+/* Finds the end of the const, built-in and spec rows, and of the declarations and pure rows that follow them. Returns false if
+ * memory runs out. */
+static bool
+find_top(vyre_module *module, uint32_t program)
 {
   table_program *info = table_program_of(module, program);
   table_start_top(module, info);
@@ -132,4 +135,93 @@ table_find_top(vyre_module *module, uint32_t program)
       break;
   }
   return true;
+}
+
+/* ---- building ---- */
+
+/* Returns the program that contains a row. O(depth). */
+static uint32_t
+program_around(const vyre_module *module, uint32_t row)
+{
+  while (row && !table_op_is(module, row, VYRE_OP_program))
+    row = module->column[COLUMN_PARENT][row];
+  return row;
+}
+
+static inline table_program *
+top_of(vyre_builder *builder)
+{
+  vyre_module *module = builder->module;
+  if (!builder->program)
+    builder->program = program_around(module, builder->region);
+  if (module->failed || !builder->program)
+    return NULL;
+  table_program *info = table_program_of(module, builder->program);
+  return info->tops == module->tops || find_top(module, builder->program) ? info : NULL;
+}
+
+table_program *
+table_top_of(vyre_builder *builder)
+{
+  return top_of(builder);
+}
+
+/* Adds a row after the const and spec rows at the top. */
+static inline uint32_t
+add_const_row(vyre_builder *builder, table_program *info, uint32_t word, uint64_t bits)
+{
+  vyre_module *module = builder->module;
+  uint32_t before =
+      info->last_const ? module->column[COLUMN_NEXT][info->last_const] : module->column[COLUMN_FIRST][builder->program];
+  uint32_t row = table_new_row(module, builder->program, before, word, (uint32_t)bits, (uint32_t)(bits >> 32), 0, 0, 0);
+  if (row)
+    info->last_const = row;
+  return row;
+}
+
+/* Returns the program's const or built-in row with this op word and payload. Makes the row if it is missing. */
+static vyre_row
+shared_row(vyre_builder *builder, uint32_t word, uint64_t bits)
+{
+  vyre_module *module = builder->module;
+  table_program *info = top_of(builder);
+  uint32_t *slot = info ? const_slot(module, builder->program, word, bits) : NULL;
+  if (!slot)
+    return VYRE_NONE;
+  if (*slot == 0) {
+    const bool is_one = word == VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_U32, 1), 0) && bits == 1;
+    const uint32_t own_one = is_one ? info->own_one : 0;
+    const uint32_t row = own_one ? own_one : add_const_row(builder, info, word, bits);
+    if (own_one)
+      info->own_one = 0;
+    module->consts.count += row != 0;
+    *slot = row;
+  }
+  return (vyre_row){*slot};
+}
+
+vyre_row
+vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits)
+{
+  return shared_row(builder, VYRE_ROW(VYRE_OP_const, type, 0), bits);
+}
+
+vyre_row
+vyre_build_invocation(vyre_builder *builder, vyre_opcode op)
+{
+  return shared_row(builder, VYRE_ROW(op, vyre_invocation_type(op), 0), 0);
+}
+
+vyre_row
+vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t spec_id)
+{
+  vyre_module *module = builder->module;
+  table_program *info = top_of(builder);
+  if (!info)
+    return VYRE_NONE;
+  vyre_row row = {add_const_row(builder, info, VYRE_ROW(VYRE_OP_spec, type, 0), bits)};
+  if (row.id && builder->line)
+    vyre_row_set_place(module, row, builder->scope, builder->line, builder->column);
+  vyre_row_set_spec_id(module, row, spec_id);
+  return module->failed ? VYRE_NONE : row;
 }

@@ -251,6 +251,8 @@ import_is_replicate(uint32_t op)
   return op == IMPORT_CONSTANT_REPLICATE || op == IMPORT_SPEC_CONSTANT_REPLICATE;
 }
 bool import_declare_constant(import *m, uint32_t op);
+/* Declares the constants from m->at on that are plain numbers without errors.  Returns the number of their words. */
+uint32_t import_declare_numbers(import *m);
 bool import_constant(import *m, id_info *info, uint32_t id); /* Makes the constant's value in the current program. */
 /* Gets the value of a plain integer constant, UINT32_MAX if it has more than 32 bits.  Returns false for other ids. */
 static inline bool
@@ -274,6 +276,18 @@ import_literal_bits(const uint32_t *words, vyre_kind kind)
   if (bits == 64)
     return words[0] | (uint64_t)words[1] << 32;
   return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed literals are sign-extended in their word */
+}
+/* Makes the value of a plain number in the current program.  Returns its row, or 0 for other constants. */
+static inline uint32_t
+import_number(import *m, id_info *info)
+{
+  const uint32_t *words = m->words + info->def;
+  if ((words[0] & 0xffffu) != SpvOpConstant || !info->t->literal_words)
+    return 0;
+  const vyre_type type = info->t->value;
+  info->epoch = m->epochs[ID_CONSTANT];
+  info->value = vyre_build_const(&m->b, type, import_literal_bits(words + 3, VYRE_TYPE_KIND(type))).id;
+  return info->value;
 }
 bool import_constant_words(import *m, uint32_t id, list *out); /* Appends the constant's words as an initializer. */
 /* Returns a builder at the program's start, for rows whose operands are all constant. */

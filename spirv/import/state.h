@@ -107,7 +107,8 @@ typedef struct spv_type {
   bool has_pointer, has_runtime;
   bool has_matrix; /* arrays: the innermost element is a matrix */
   uint8_t depth;
-  uint32_t element; /* id of the component, column, element, pointee or return type */
+  uint8_t literal_words; /* words of a literal of the type, which is an integer or a float; otherwise 0 */
+  uint32_t element;      /* id of the component, column, element, pointee or return type */
   /* lanes, columns, elements (0 if specialization sets the length), members or parameters; pointers: storage class */
   uint32_t count;
   uint32_t length;  /* arrays: id of the length */

@@ -123,6 +123,30 @@ EDIT_TEST(unlinked_rows_can_be_inserted_again)
   assert_int_equal(check_links(m), all);
 }
 
+EDIT_TEST(rows_move_with_the_rows_after_them)
+{
+  vyre_row test = vyre_build_if(&b, x);
+  vyre_row rows[4] = {build_gid(&b), build_gid(&b), build_gid(&b), build_gid(&b)};
+  vyre_row then = vyre_region_of(m, test, 0), other = vyre_region_of(m, test, 1);
+  uint32_t all = check_links(m);
+  vyre_rows_move(m, rows[2], other, VYRE_NONE); /* 0 1 | 2 3 */
+  assert_int_equal(v->last[then.id], rows[1].id);
+  assert_int_equal(v->first[other.id], rows[2].id);
+  assert_int_equal(v->last[other.id], rows[3].id);
+  vyre_rows_move(m, rows[0], other, rows[3]); /* | 2 0 1 3 */
+  assert_int_equal(v->first[then.id] | v->last[then.id], 0);
+  assert_int_equal(v->next[rows[2].id], rows[0].id);
+  assert_int_equal(v->next[rows[1].id], rows[3].id);
+  assert_int_equal(check_links(m), all);
+  vyre_rows_move(m, rows[1], program, test); /* before the if: 1 3 */
+  assert_int_equal(v->prev[test.id], rows[3].id);
+  assert_int_equal(v->last[other.id], rows[0].id);
+  assert_int_equal(check_links(m), all);
+  vyre_rows_move(m, VYRE_NONE, then, VYRE_NONE);
+  assert_int_equal(check_links(m), all);
+  assert_false(vyre_module_is_sealed(m));
+}
+
 EDIT_TEST(killing_a_construct_kills_the_rows_in_it)
 {
   uint32_t all = check_links(m);

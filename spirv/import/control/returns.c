@@ -49,16 +49,6 @@ drop_leave(import *m, uint32_t region, whole *of)
   of->leaves--;
 }
 
-/* Moves the rows after the `if` to the end of the arm. */
-static void
-move_after(import *m, uint32_t row, uint32_t arm)
-{
-  for (uint32_t next = m->view->next[row]; next && !failed(m); next = m->view->next[row]) {
-    vyre_row_unlink(m->module, (vyre_row){next});
-    vyre_row_insert(m->module, (vyre_row){next}, (vyre_row){arm}, VYRE_NONE);
-  }
-}
-
 /* Converts the rows up to `row` of a region whose end is the end of the construct. */
 static void
 nest_rows(import *m, uint32_t row, whole *of)
@@ -73,7 +63,7 @@ nest_rows(import *m, uint32_t row, whole *of)
     if (v->next[row]) {
       if (of->nested == MOST || is_ended(m, other) || !is_leave(m, v->last[arms[returning]], of->row))
         continue;
-      move_after(m, row, other);
+      vyre_rows_move(m->module, (vyre_row){v->next[row]}, (vyre_row){other}, VYRE_NONE);
       of->nested++;
       nest_rows(m, moved, of);
     } else {
@@ -93,7 +83,6 @@ import_nest_returns(import *m, uint32_t row, uint32_t leaves)
   nest_rows(m, m->view->last[region], &of);
   if (of.leaves || failed(m))
     return;
-  while (m->view->first[region])
-    vyre_row_move_before(m->module, (vyre_row){m->view->first[region]}, (vyre_row){row});
+  vyre_rows_move(m->module, (vyre_row){m->view->first[region]}, (vyre_row){m->view->parent[row]}, (vyre_row){row});
   vyre_row_kill(m->module, (vyre_row){row});
 }

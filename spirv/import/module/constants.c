@@ -73,7 +73,7 @@ fit_literal(const uint32_t *words, vyre_kind kind)
 }
 
 /* Records how the constant's value is held, and the literal of a plain integer. */
-static inline void
+static void
 note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
 {
   info->holds = t->form == FORM_VALUE ? HOLDS_ROW : HOLDS_LEAVES;
@@ -107,17 +107,14 @@ check_operands(import *m, const uint32_t *words, uint32_t count)
   return true;
 }
 
-static bool
-is_number(const spv_type *t)
+bool
+import_declare_constant(import *m, uint32_t op)
 {
-  const vyre_kind kind = VYRE_TYPE_KIND(t->value);
-  return t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 && vyre_kind_is_scalar(kind) && kind != VYRE_BOOL;
-}
-
-/* Declares a constant other than a valid plain number, or reports its error. */
-APART static bool
-declare_other(import *m, uint32_t op, const uint32_t *words, uint32_t count, const spv_type *t)
-{
+  const uint32_t *words = m->words + m->at;
+  const uint32_t count = words[0] >> 16;
+  const spv_type *t = import_needs(m, 3) ? import_type(m, words[1]) : NULL;
+  if (!t)
+    return false;
   uint16_t flags = 0;
   uint32_t spec_id;
   switch (op) {
@@ -169,23 +166,33 @@ declare_other(import *m, uint32_t op, const uint32_t *words, uint32_t count, con
   return true;
 }
 
-bool
-import_declare_constant(import *m, uint32_t op)
+uint32_t
+import_declare_numbers(import *m)
 {
-  const uint32_t *words = m->words + m->at;
-  uint32_t count = words[0] >> 16;
-  if (!import_needs(m, 3))
-    return false;
-  const spv_type *t = import_type(m, words[1]);
-  if (!t)
-    return false;
-  if (op == SpvOpConstant && is_number(t) && count == 3 + import_literal_words(VYRE_TYPE_KIND(t->value))) {
-    if (!import_define(m, words[2], ID_CONSTANT, words[1]))
-      return false;
-    note_value(&m->ids[words[2]], SpvOpConstant, words, t);
-    return true;
+  const uint32_t *const all = m->words, bound = m->bound, end = m->word_count;
+  id_info *const ids = m->ids;
+  uint32_t at = m->at;
+  for (uint32_t count; at < end; at += count) {
+    const uint32_t *const words = all + at;
+    count = words[0] >> 16;
+    if ((words[0] & 0xffffu) != SpvOpConstant || count < 4 || count > end - at || words[1] >= bound || words[2] >= bound)
+      break;
+    const id_info *const type = &ids[words[1]];
+    id_info *const info = &ids[words[2]];
+    if (type->kind != ID_TYPE || info->kind != ID_NONE || words[2] == 0 || count != 3u + type->t->literal_words)
+      break;
+    info->t = type->t;
+    info->def = at;
+    info->type = words[1];
+    info->kind = ID_CONSTANT;
+    info->holds = HOLDS_ROW;
+    const vyre_kind kind = VYRE_TYPE_KIND(type->t->value);
+    if (!vyre_kind_is_int(kind))
+      continue;
+    info->root = fit_literal(words + 3, kind);
+    info->flags |= ID_LITERAL;
   }
-  return declare_other(m, op, words, count, t);
+  return at - m->at;
 }
 
 /* Returns the kind of a scalar constant. */
@@ -242,12 +249,11 @@ static uint32_t
 make_vector(import *m, const uint32_t *words, const spv_type *t)
 {
   uint64_t bits[4];
-  uint32_t splat = 0;
+  uint32_t same = 0;
   const uint32_t each = import_is_replicate(words[0] & 0xffffu) ? 0 : 1;
-  for (uint32_t k = 0; k < t->count; k++)
-    if (scalar_bits(m, words[3 + k * each], &bits[k]) && bits[k] == bits[0])
-      splat++;
-  if (splat == t->count)
+  while (same < t->count && scalar_bits(m, words[3 + same * each], &bits[same]) && bits[same] == bits[0])
+    same++;
+  if (same == t->count)
     return vyre_build_const(&m->b, t->value, bits[0]).id;
   vyre_row parts[4];
   for (uint32_t k = 0; k < t->count; k++) {
@@ -353,13 +359,7 @@ make_other(import *m, id_info *info, uint32_t id)
 bool
 import_constant(import *m, id_info *info, uint32_t id)
 {
-  const uint32_t *words = m->words + info->def;
-  if ((words[0] & 0xffffu) != SpvOpConstant || !is_number(info->t))
-    return make_other(m, info, id);
-  const vyre_type type = info->t->value;
-  info->epoch = m->epochs[ID_CONSTANT];
-  info->value = vyre_build_const(&m->b, type, import_literal_bits(words + 3, VYRE_TYPE_KIND(type))).id;
-  return !failed(m);
+  return import_number(m, info) != 0 || make_other(m, info, id);
 }
 
 static bool

@@ -443,8 +443,10 @@ import_declare(import *m)
     if (!import_whole(m))
       return false;
     if (op == SpvOpConstant && !m->first_function) {
-      if (!import_declare_constant(m, op))
+      const uint32_t numbers = import_declare_numbers(m);
+      if (numbers == 0 && !import_declare_constant(m, op))
         return false;
+      count = numbers ? numbers : count;
     } else if (op == SpvOpFunction) {
       if (!m->first_function && !begin_functions(m))
         return false;

@@ -81,6 +81,7 @@ number_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
         (!is_float && vyre_kind_is_signed(kind) != (words[3] != 0)))
       continue;
     t->value = VYRE_TYPE(kind, 1);
+    t->literal_words = (uint8_t)import_literal_words(kind);
     return true;
   }
   return import_uncovered(m, "%u bits are not supported\nFix: use integers of 8 to 64 bits, floats of 16 to 64", words[2]);

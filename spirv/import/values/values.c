@@ -40,8 +40,13 @@ uint32_t
 import_row_made(import *m, uint32_t id)
 {
   id_info *info = &m->ids[id < m->bound ? id : 0];
-  if (info->kind == ID_CONSTANT && info->holds == HOLDS_ROW)
-    return info->epoch == m->epochs[ID_CONSTANT] || import_constant(m, info, id) ? import_visible(m, info->value) : 0;
+  if (info->kind == ID_CONSTANT && info->holds == HOLDS_ROW) {
+    const bool made = info->epoch == m->epochs[ID_CONSTANT];
+    const uint32_t number = made ? 0 : import_number(m, info);
+    if (number)
+      return number;
+    return made || import_constant(m, info, id) ? import_visible(m, info->value) : 0;
+  }
   spv_value v;
   if (!import_value(m, id, &v))
     return 0;
