@@ -109,14 +109,16 @@ static void
 find_loops(const vyre_view *v, uint32_t *loop, uint32_t *next, uint32_t *exit)
 {
   loops k = {.view = v, .loop = loop, .next = next, .exit = exit};
-  memset(next, 0, v->rows * sizeof *next);
-  memset(exit, 0, v->rows * sizeof *exit);
-  loop[0] = 0;
   const uint32_t *parent = v->parent, *op = v->op, rows = v->rows;
+  memset(loop, 0, rows * sizeof *loop);
+  memset(next, 0, rows * sizeof *next);
+  memset(exit, 0, rows * sizeof *exit);
   for (uint32_t row = 1, region = UINT32_MAX, inside = 0, direct = 0; row < rows; row++) {
     if (parent[row] != region) {
+      inside = change_region(&k, parent[row]);
+      while (k.open == 0 && row < rows - 1 && !is_loop(v, row)) /* rows outside of loops have no loop */
+        row++;
       region = parent[row];
-      inside = change_region(&k, region);
       direct = inside && parent[region] == inside ? inside : 0;
     }
     loop[row] = inside;

@@ -14,6 +14,14 @@ vyre_row_right_type(const vyre_module *module, uint32_t op, vyre_row a)
   return VYRE_ROW_TYPE(module->column[COLUMN_OP][a.id]);
 }
 
+/* Records that the rows from `from` to `to` may have moved. A removed row moves all rows after it. */
+static void
+note_moved(vyre_module *module, uint32_t from, uint32_t to)
+{
+  module->moved_from = from < module->moved_from ? from : module->moved_from;
+  module->moved_to = to > module->moved_to ? to : module->moved_to;
+}
+
 void
 vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b, vyre_row c)
 {
@@ -36,8 +44,10 @@ vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, u
     column[COLUMN_VERSION][row.id] = 0;
   }
   table_normalize(module, row.id);
-  if (VYRE_ROW_OP(op) == VYRE_OP_null)
+  if (VYRE_ROW_OP(op) == VYRE_OP_null) {
+    note_moved(module, row.id, UINT32_MAX);
     module->sealed = false;
+  }
 }
 
 void
@@ -86,6 +96,7 @@ vyre_row_unlink(vyre_module *module, vyre_row row)
   if (row.id == 0 || row.id >= module->view.rows)
     return;
   unlink_row(module, row);
+  note_moved(module, row.id, UINT32_MAX);
   module->only_lost = false;
 }
 
@@ -95,6 +106,7 @@ vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row bef
   if (row.id == 0 || row.id >= module->view.rows)
     return;
   table_link(module, row.id, region.id, before.id);
+  note_moved(module, row.id < region.id + 1 ? row.id : region.id + 1, UINT32_MAX);
   if (module->side[COLUMN_NAME])
     module->names_dirty = true; /* the row may come from another program */
 }
@@ -102,10 +114,13 @@ vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row bef
 void
 vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before)
 {
-  if (row.id == before.id || before.id == 0)
+  if (row.id == before.id || before.id == 0 || row.id == 0 || row.id >= module->view.rows)
     return;
-  vyre_row_unlink(module, row);
-  vyre_row_insert(module, row, (vyre_row){module->column[COLUMN_PARENT][before.id]}, before);
+  const bool is_earlier = row.id < before.id, contains_rows = module->column[COLUMN_FIRST][row.id] != 0;
+  unlink_row(module, row);
+  table_link(module, row.id, module->column[COLUMN_PARENT][before.id], before.id);
+  note_moved(module, is_earlier ? row.id : before.id, contains_rows ? UINT32_MAX : is_earlier ? before.id : row.id);
+  module->names_dirty |= module->side[COLUMN_NAME] != 0; /* the row may come from another program */
 }
 
 void
@@ -142,6 +157,7 @@ vyre_row_kill(vyre_module *module, vyre_row row)
   if (row.id == 0 || row.id >= module->view.rows)
     return;
   unlink_row(module, row);
+  note_moved(module, row.id, UINT32_MAX);
   for (uint32_t at = row.id; at; at = vyre_row_after(&module->view, at, row.id))
     module->column[COLUMN_OP][at] = VYRE_ROW(VYRE_OP_null, 0, 0);
 }
@@ -158,8 +174,10 @@ vyre_module_settle_rows(vyre_module *module)
       version[row] = 0;
     }
   for (uint32_t row = 1; row < rows; row++)
-    if (VYRE_ROW_OP(op[row]) == VYRE_OP_null)
+    if (VYRE_ROW_OP(op[row]) == VYRE_OP_null) {
       unlink_row(module, (vyre_row){row});
+      note_moved(module, row, UINT32_MAX);
+    }
 }
 
 uint32_t

@@ -2,7 +2,7 @@
  *
  * One walk computes the new order and links. Then the contents of rows are gathered in that order, through the columns of links,
  * which are written last. If rows were only removed, the remaining ones move up in place, and links follow from parents. Linear in
- * rows. Rows before the first one that moves stay where they are. Scratch: 16 bytes for each row, or 12.
+ * rows. Rows before the first one that moves and after the last one stay where they are. Scratch: 16 bytes for each row, or 12.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
@@ -15,6 +15,7 @@ typedef struct sealer {
   uint32_t rows;           /* before */
   uint32_t count;          /* after, without row 0 */
   uint32_t first;          /* the first row that may move; of the rows before it only links change */
+  uint32_t end;            /* the first row after those that may move; from it on only operands and links change */
   uint32_t *map;           /* old id -> new id */
   uint32_t *order;         /* new id -> old id */
   uint32_t *parent, *next; /* the new columns */
@@ -97,6 +98,31 @@ cut_links(const sealer *s, uint32_t *next, uint32_t *last)
   }
 }
 
+/* Keeps the ids of the rows from s->end on. The walk reached that row after the row `before` of its region. */
+static void
+keep_rest(sealer *s, uint32_t before)
+{
+  const uint32_t *parent = s->module->view.parent, *next = s->module->view.next, end = s->end, rows = s->rows;
+  uint32_t *map = s->map, *prev = s->module->column[COLUMN_PREV], *last = s->module->column[COLUMN_LAST];
+  for (uint32_t row = end; row < rows; row++)
+    map[row] = row;
+  for (uint32_t row = end; row < rows; row++) {
+    s->parent[row] = map[parent[row]];
+    prev[row] = map[prev[row]];
+  }
+  memcpy(s->next + end, next + end, (rows - end) * sizeof(*next));
+  prev[end] = before;
+  s->next[before] = end;
+  for (uint32_t row = end; row; row = parent[row]) { /* of the regions around it, only the rest of the contents was not placed */
+    uint32_t child = row;
+    while (next[child])
+      child = next[child];
+    last[map[parent[row]]] = map[child];
+    s->next[map[row]] = next[row];
+  }
+  s->count = rows - 1;
+}
+
 /* Numbers and links rows. Returns false if the links are damaged. A row is reached from its neighbour or parent only if it has the
  * same parent, so order and parents agree. If a row is reached twice, more rows are placed or skipped than there are. */
 static bool
@@ -107,6 +133,7 @@ walk(sealer *s)
   uint32_t *map = s->map, *order = s->order, *new_parent = s->parent, *new_next = s->next;
   uint32_t *prev = s->module->column[COLUMN_PREV], *last = s->module->column[COLUMN_LAST]; /* not read any more */
   const uint32_t rows = s->rows, unchanged = s->first;
+  uint32_t end = s->end;
   uint32_t count = unchanged - 1, skipped = 0;
   const bool descends = first[count] != 0;
   uint32_t row = descends ? first[count] : next[count], region = descends ? count : parent[count], new_region = region;
@@ -120,10 +147,18 @@ walk(sealer *s)
   memcpy(new_next, next, unchanged * sizeof(*map));
   memset(map + unchanged, 0, (rows - unchanged) * sizeof(*map));
   memset(new_next + unchanged, 0, (rows - unchanged) * sizeof(*map));
-  memset(last + unchanged, 0, (rows - unchanged) * sizeof(*map));
+  memset(last + unchanged, 0, (end - unchanged) * sizeof(*map));
   cut_links(s, new_next, last);
   for (;; row = next[region], region = parent[region], new_region = map[region]) {
     while (row) {
+      if (row == end && count == end - 1 && row < rows) {
+        keep_rest(s, before);
+        return true;
+      }
+      if (row >= end) { /* a row before it was removed */
+        memset(last + end, 0, (rows - end) * sizeof(*last));
+        s->end = end = rows;
+      }
       if (row >= rows || parent[row] != region)
         return false;
       if (VYRE_ROW_OP(op[row]) == VYRE_OP_null) {
@@ -154,8 +189,8 @@ walk(sealer *s)
       break;
     before = new_region; /* the region is a row that was reached */
   }
-  new_parent[0] = new_next[0] = prev[0] = 0;
   s->count = count;
+  s->end = count + 1;
   return true;
 }
 
@@ -169,7 +204,7 @@ mapped(const uint32_t *map, uint32_t rows, uint32_t row)
 static void
 copy_back(const sealer *s, table_column column, const uint32_t *made)
 {
-  memcpy(s->module->column[column] + s->first, made + s->first, (s->count + 1 - s->first) * sizeof(*made));
+  memcpy(s->module->column[column] + s->first, made + s->first, (s->end - s->first) * sizeof(*made));
 }
 
 /* Gathers op words and payloads. */
@@ -178,9 +213,9 @@ gather_contents(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
   const uint32_t *from_op = column[COLUMN_OP], *from_imm = column[COLUMN_IMM], *from_high = column[COLUMN_IMM_HI];
-  const uint32_t *order = s->order, count = s->count;
+  const uint32_t *order = s->order, end = s->end;
   uint32_t *restrict op = column[COLUMN_PARENT], *restrict imm = column[COLUMN_NEXT], *restrict imm_hi = column[COLUMN_FIRST];
-  for (uint32_t k = s->first; k <= count; k++) {
+  for (uint32_t k = s->first; k < end; k++) {
     const uint32_t old = order[k];
     op[k] = from_op[old];
     imm[k] = from_imm[old];
@@ -195,10 +230,10 @@ static void
 gather_operands(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
-  const uint32_t *from_a = column[COLUMN_A], *from_b = column[COLUMN_B], *from_c = column[COLUMN_C];
-  const uint32_t *order = s->order, *map = s->map, rows = s->rows, count = s->count;
+  uint32_t *from_a = column[COLUMN_A], *from_b = column[COLUMN_B], *from_c = column[COLUMN_C];
+  const uint32_t *order = s->order, *map = s->map, rows = s->rows, end = s->end;
   uint32_t *restrict a = column[COLUMN_PARENT], *restrict b = column[COLUMN_NEXT], *restrict c = column[COLUMN_FIRST];
-  for (uint32_t k = s->first; k <= count; k++) {
+  for (uint32_t k = s->first; k < end; k++) {
     const uint32_t old = order[k];
     a[k] = mapped(map, rows, from_a[old]);
     b[k] = mapped(map, rows, from_b[old]);
@@ -207,6 +242,11 @@ gather_operands(const sealer *s)
   copy_back(s, COLUMN_A, a);
   copy_back(s, COLUMN_B, b);
   copy_back(s, COLUMN_C, c);
+  for (uint32_t k = end; k <= s->count; k++) {
+    from_a[k] = mapped(map, rows, from_a[k]);
+    from_b[k] = mapped(map, rows, from_b[k]);
+    from_c[k] = mapped(map, rows, from_c[k]);
+  }
 }
 
 /* Writes the links that the walk did not write. */
@@ -216,6 +256,7 @@ link_anew(const sealer *s)
   uint32_t *const *column = s->module->column;
   const uint32_t *parent = s->parent, count = s->count;
   uint32_t *restrict first = column[COLUMN_FIRST];
+  s->parent[0] = s->next[0] = column[COLUMN_PREV][0] = 0;
   for (uint32_t k = 0; k < count; k++)
     first[k] = parent[k + 1] == k ? k + 1 : 0; /* a first child follows its parent */
   first[count] = 0;
@@ -343,6 +384,17 @@ link_by_parents(const sealer *s)
   next[0] = 0;
 }
 
+/* Returns the first row that may be removed or move, or the number of rows. */
+static uint32_t
+find_first(const vyre_module *module)
+{
+  if (module->sealed)
+    return module->view.rows;
+  if (module->only_lost)
+    return first_gap(&module->view);
+  return module->view.rows == module->sealed_rows ? module->moved_from : first_misplaced(&module->view);
+}
+
 static vyre_status
 no_memory(vyre_module *module)
 {
@@ -380,7 +432,9 @@ static vyre_status
 seal_rows(vyre_module *module, uint32_t first, uint32_t *map)
 {
   const uint32_t rows = module->view.rows;
-  sealer s = {.module = module, .rows = rows, .first = first_changed(&module->view, first)};
+  sealer s = {.module = module, .rows = rows, .first = first_changed(&module->view, first), .end = rows};
+  if (rows == module->sealed_rows && module->moved_to < rows)
+    s.end = module->moved_to + 1;
   uint32_t **const moving[] = {&s.map, &s.order, &s.parent, &s.next}, **const removing[] = {&s.map, &s.spare[0], &s.spare[1]};
   uint32_t **const *arrays = module->only_lost ? removing : moving;
   const size_t count = module->only_lost ? sizeof(removing) / sizeof(*removing) : sizeof(moving) / sizeof(*moving);
@@ -411,7 +465,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
     module->written |= TABLE_WROTE_TABLE;
     vyre_module_drop_analyses(module, (VYRE_ANALYSES | VYRE_COLUMNS) & ~VYRE_VERSIONS, false); /* they are indexed by row */
   }
-  const uint32_t first = module->sealed ? rows : module->only_lost ? first_gap(&module->view) : first_misplaced(&module->view);
+  const uint32_t first = find_first(module);
   if (first < rows || (!module->sealed && module->only_lost))
     VYRE_TRY(seal_rows(module, first, map));
   else
@@ -420,6 +474,9 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
   if (!module->sealed)
     table_link_inputs(module);
   module->sealed = module->only_lost = true;
+  module->sealed_rows = module->view.rows;
+  module->moved_from = UINT32_MAX;
+  module->moved_to = 0;
   table_seal_room(module);
   return table_unique_names(module) ? VYRE_OK : vyre_module_status(module);
 }

@@ -240,6 +240,7 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   }
   module->view.rows = 1; /* committed memory is zero, so row 0 exists */
   module->sealed = module->only_lost = true;
+  module->moved_from = UINT32_MAX;
   module->written = UINT32_MAX;
   module->tops = 1; /* programs have 0 until their tops are found */
   *out = module;
@@ -345,6 +346,8 @@ vyre_module_clear(vyre_module *module)
   module->rows_failed = false;
   module->fault[0] = '\0';
   module->sealed = module->only_lost = true;
+  module->sealed_rows = module->moved_to = 0;
+  module->moved_from = UINT32_MAX;
   module->written = UINT32_MAX;
   module->names_dirty = false;
 }

@@ -87,6 +87,23 @@ first_in_tree(first_table *t, uint32_t number, first_is_equal is_equal, first_ke
   return number;
 }
 
+/* Adds a value that surely differs from all others: a free slot follows only slots of other hashes.  Returns false if the value may
+ * equal another one, or if there is no free slot. */
+static inline bool
+first_add_new(const first_table *t, uint32_t number, uint32_t hash)
+{
+  for (uint32_t i = 0; i < FIRST_FEW; i++) {
+    uint32_t *slot = &t->slots[(hash + i) & t->mask];
+    if (*slot == 0) {
+      *slot = (hash & ~t->mask) | number;
+      return true;
+    }
+    if (((*slot ^ hash) & ~t->mask) == 0)
+      return false;
+  }
+  return false;
+}
+
 /* Returns the number of the first value equal to this one, which is itself if it is new.  Returns 0 if memory runs out. */
 static inline __attribute__((always_inline)) uint32_t
 first_find(first_table *t, uint32_t number, uint32_t hash, first_is_equal is_equal, first_key_of key_of, void *user)

@@ -249,6 +249,14 @@ is_live_or_listed(marker *m, uint32_t row, bool keep_interface)
   return false;
 }
 
+/* Returns whether the row depends only on its operands and its region, which precede it. */
+static inline bool
+is_plain_value(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = vyre_op_of(v, row);
+  return (vyre_op_info_of(v, op)->flags & VYRE_OP_PURE) != 0 && op != VYRE_OP_tuple && op != VYRE_OP_opaque_pure;
+}
+
 static void
 mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
 {
@@ -259,7 +267,9 @@ mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
   m->live[program] = true;
   for (uint32_t row = end - 1; row >= program; row--) {
     m->row = row;
-    if (m->live[row] || ((vyre_op_flags_of(v, row) & any) != 0 && is_live_or_listed(m, row, keep_interface)))
+    if (m->live[row] && is_plain_value(v, row))
+      m->live[v->a[row]] = m->live[v->b[row]] = m->live[v->c[row]] = m->live[v->parent[row]] = true;
+    else if (m->live[row] || ((vyre_op_flags_of(v, row) & any) != 0 && is_live_or_listed(m, row, keep_interface)))
       visit_all(m, row);
   }
   mark_returns(m);

@@ -12,7 +12,8 @@
  *
  * Limits: the walk after each store visits a bounded number of rows.  O(rows + parts of joins).
  *
- * Requires: versions, dominance.  Preserves: nothing, because writes are removed.
+ * Requires: versions, dominance.  Preserves: versions, unless it removes a write of memory, or all `set`s of a variable in
+ * a loop that reads the variable.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../state/memory.h"
@@ -232,11 +233,14 @@ static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   uint64_t same = 0, unseen = 0, sets = 0;
+  bool preserved = true;
   stops at;
   *out = VYRE_UNCHANGED;
   VYRE_TRY(stops_find(ctx, ctx->host->view(module), &at));
   VYRE_TRY(remove_stores(ctx, module, &at, &same, &unseen));
-  VYRE_TRY(sets_remove(ctx, module, &at, &sets));
+  VYRE_TRY(sets_remove(ctx, module, &at, &sets, &preserved));
+  if (preserved && same == 0 && unseen == 0)
+    ctx->host->preserved(ctx, VYRE_VERSIONS);
   ctx->host->count(ctx, "stores of the present value", same);
   ctx->host->count(ctx, "unread stores", unseen);
   ctx->host->count(ctx, "unread sets", sets);

@@ -6,7 +6,8 @@
 
 #include "../state/stops.h"
 
-/* Removes such `set`s of the module and adds their number to *removed.  Requires versions. */
-vyre_status sets_remove(vyre_pass_ctx *ctx, vyre_module *module, const stops *at, uint64_t *removed);
+/* Removes such `set`s of the module and adds their number to *removed.  Requires versions, and sets *preserved to false if it may
+ * have invalidated them. */
+vyre_status sets_remove(vyre_pass_ctx *ctx, vyre_module *module, const stops *at, uint64_t *removed, bool *preserved);
 
 #endif

@@ -242,12 +242,30 @@ is_uniform(const motion *m, uint32_t row, uint32_t op, const vyre_op_info *info)
          m->uniform[v->c[row]];
 }
 
-/* Computes the flags and records of all rows, in one sweep in program order. */
+/* Finds the last row of each loop.  Returns the last row that is in a loop. */
+static uint32_t
+find_ends(const motion *m)
+{
+  const vyre_view *v = m->v;
+  uint32_t end = 0;
+  for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop)) {
+    for (m->last[loop] = loop; v->last[m->last[loop]];)
+      m->last[loop] = v->last[m->last[loop]];
+    end = m->last[loop] > end ? m->last[loop] : end;
+  }
+  return end;
+}
+
+/* Computes the flags and records of the rows up to the last loop's end, and the memory that all rows write, in program order. */
 static void
 find_flags(motion *m)
 {
   const vyre_view *v = m->v;
-  for (uint32_t row = 1; row < v->rows; row++) {
+  const uint32_t end = find_ends(m);
+  for (uint32_t row = end + 1; row < v->rows; row++)
+    if (vyre_op_flags_of(v, row) & VYRE_OP_WRITES)
+      written_add(&m->written, row);
+  for (uint32_t row = 1; row <= end; row++) {
     const uint32_t op = vyre_op_of(v, row);
     const vyre_op_info *info = vyre_op_info_of(v, op);
     m->flags[row] = info->flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
@@ -531,9 +549,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   memcpy(m.loop, v->loop, v->rows * sizeof(uint32_t));
   m.uniform[0] = true; /* an absent operand */
   find_flags(&m);
-  for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop))
-    for (m.last[loop] = loop; v->last[m.last[loop]];)
-      m.last[loop] = v->last[m.last[loop]];
   for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop))
     hoist_from(&m, loop);
   host->count(ctx, "rows moved", m.moved);

@@ -8,13 +8,41 @@
 static uint32_t
 number_classes(const rules_candidate *candidates, uint32_t count, uint32_t *classes)
 {
-  uint32_t next = RULES_CLASS_SAME + 1;
+  uint32_t next = RULES_CLASS_IMMEDIATE + RULES_IMMEDIATES;
   classes[VYRE_OP_const] = RULES_CLASS_LITERAL;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < 2; k++)
       if (candidates[i].ops[k] < VYRE_OP__ROOM && classes[candidates[i].ops[k]] == 0)
         classes[candidates[i].ops[k]] = next++;
   return next;
+}
+
+/* Returns whether b may be an immediate of the class.  The candidate accepts a literal there. */
+static bool
+accepts_immediate(const rules_writer *w, const rules_candidate *candidate, uint32_t class)
+{
+  const uint32_t kinds = candidate->op == VYRE_OP_lane ? 1u << VYRE_U32 : candidate->kinds; /* immediates have the kind of a */
+  bool accepts = candidate->literal == UINT32_MAX;
+  for (uint32_t kind = 0; kind < 16 && !accepts; kind++) {
+    const uint64_t bits = w->pool[candidate->literal][kind];
+    accepts = (kinds >> kind & 1) != 0 && rules_class_of_immediate((uint32_t)bits, (uint32_t)(bits >> 32)) == class;
+  }
+  return accepts;
+}
+
+/* Returns whether the candidate's operand a (side 0) or b (side 1) may be of the class. */
+static bool
+accepts(const rules_writer *w, const rules_candidate *candidate, const uint32_t *classes, uint32_t side, uint32_t class)
+{
+  const uint32_t op = candidate->ops[side];
+  const bool is_immediate = class >= RULES_CLASS_IMMEDIATE && class < RULES_CLASS_IMMEDIATE + RULES_IMMEDIATES;
+  if (side == 1 && class == RULES_CLASS_SAME) /* rows with equal operands may match operands of any class */
+    return true;
+  if (side == 1 && candidate->same)
+    return false;
+  if (op == VYRE_OP__ROOM)
+    return true;
+  return is_immediate ? op == VYRE_OP_const && accepts_immediate(w, candidate, class) : classes[op] == class;
 }
 
 static void
@@ -36,12 +64,9 @@ put_block(rules_writer *w, const rules_candidate *candidates, uint32_t first, co
       if (candidates[i].kinds >> kind & 1)
         w->table->words[block + 3 + kind * words + k / 32] |= 1u << k % 32;
     for (uint32_t side = 0; side < 2; side++)
-      for (uint32_t class = 0; class < class_count; class ++) {
-        const uint32_t op = candidates[i].ops[side];
-        const bool is_same = side == 1 && class == RULES_CLASS_SAME; /* rows with equal operands may match operands of any class */
-        if (is_same || ((op == VYRE_OP__ROOM || classes[op] == class) && (side == 0 || !candidates[i].same)))
+      for (uint32_t class = 0; class < class_count; class ++)
+        if (accepts(w, &candidates[i], classes, side, class))
           w->table->words[block + 3 + (16 + side * class_count + class) * words + k / 32] |= 1u << k % 32;
-      }
     rules_put(w, candidates[i].program);
   }
 }

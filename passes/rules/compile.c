@@ -438,12 +438,15 @@ put_candidate(rules_writer *w, uint32_t rule, rules_candidate *out)
   w->node_register[w->rule->pattern] = 0;
   w->registers = 1;
   w->kinds_known = 0;
-  *out = (rules_candidate){.op = root->op, .next = UINT32_MAX, .program = w->table->count, .ops = {VYRE_OP__ROOM, VYRE_OP__ROOM}};
+  *out = (rules_candidate){
+      .op = root->op, .next = UINT32_MAX, .program = w->table->count, .ops = {VYRE_OP__ROOM, VYRE_OP__ROOM}, .literal = UINT32_MAX};
   rules_put(w, rule | w->rule->modes << 30);
   for (uint32_t k = 0; k < root->operands; k++) {
     const uint32_t operand = operand_in_order(w->rule, w->flips, w->rule->pattern, k);
     if (k < 2)
       out->ops[k] = required_op(w->rule, operand);
+    if (k == 1 && w->rule->nodes[operand].sort == RULES_LITERAL)
+      out->literal = literal_index(w, &w->rule->nodes[operand]);
     if (k == 1)
       out->same = w->rule->nodes[operand].sort == RULES_VARIABLE && rules_same(w->rule, root->operand[0], root->operand[1]);
     if (k == 0)

@@ -11,6 +11,7 @@ typedef struct rules_candidate {
   uint32_t ops[2];            /* required ops of a and b: an opcode, const for a literal, VYRE_OP__ROOM for any */
   uint32_t kinds;             /* 1 << kind for the kinds that a may have */
   bool same;                  /* b must equal a */
+  uint32_t literal;           /* the literal that b must be, UINT32_MAX if there is none */
 } rules_candidate;
 
 /* The state of one candidate, and the pool of literals of the whole table. */

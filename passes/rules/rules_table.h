@@ -2,7 +2,7 @@
  *
  *   head       RULES_TABLE_...: offsets of the parts
  *   classes    for each opcode a small number: 0 if no pattern has it as an operand of its root, 1 for literals, 2 for a right
- *              operand that equals the left one
+ *              operand that equals the left one, from 3 on for an immediate, by its hash
  *   roots      for each opcode the offset of its block, 0 if no pattern begins with it
  *   literals   for each literal 16 pairs of words: its bits in each kind
  *   blocks     the words of a set of candidates, the number of candidates, and the offset of their list.  Sets follow for each
@@ -26,7 +26,9 @@ enum {
   RULES_STACK = 4,
   RULES_CLASS_LITERAL = 1,
   RULES_CLASS_SAME = 2,
-  RULES_MADE = 16, /* rows that a replacement may make */
+  RULES_CLASS_IMMEDIATE = 3, /* the first of RULES_IMMEDIATES classes */
+  RULES_IMMEDIATES = 16,     /* 4 bits of a hash */
+  RULES_MADE = 16,           /* rows that a replacement may make */
 };
 
 /* Codes, which test the rows of a match one after the other.  Each code is a word | fields | code 4 |, unless stated otherwise. The
@@ -122,6 +124,13 @@ rules_has_root(const uint32_t *table, uint32_t op)
   return table[table[RULES_TABLE_ROOTS] + op] != 0;
 }
 
+/* Returns the class of a right operand that is an immediate.  Only immediates of this class may equal a literal of the class. */
+static inline uint32_t
+rules_class_of_immediate(uint32_t low, uint32_t high)
+{
+  return RULES_CLASS_IMMEDIATE + ((low ^ high) * 0x9e3779b1u >> 28);
+}
+
 /* Three sets of candidates, of `words` words each: only candidates in all three may match the row.  0 words if no rule begins
  * with its op. */
 typedef struct rules_sets {
@@ -137,7 +146,7 @@ rules_sets_of(const uint32_t *table, const vyre_view *view, rules_scope scope, u
     return (rules_sets){NULL, NULL, NULL, 0};
   const uint32_t *classes = table + table[RULES_TABLE_CLASSES], *block = table + root;
   const uint32_t a = view->op[view->a[row]], b = view->op[view->b[row]], words = block[0];
-  const uint32_t class_b = (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) != 0          ? RULES_CLASS_LITERAL
+  const uint32_t class_b = (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) != 0 ? rules_class_of_immediate(view->imm[row], view->imm_hi[row])
                            : rules_are_same(scope, view->a[row], view->b[row]) ? RULES_CLASS_SAME
                                                                                : classes[VYRE_ROW_OP(b)];
   return (rules_sets){block + 3 + (uint32_t)VYRE_TYPE_KIND(VYRE_ROW_TYPE(a)) * words,

@@ -293,9 +293,11 @@ merge_rows(simplifier *k)
   const uint32_t *leader = k->s.forward = k->leader;
   for (uint32_t row = k->first_equal; row < k->s.rows; row++) {
     const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
-    if (leader[row] != row && vyre_op_of(v, row) != VYRE_OP_null)
+    if (((leader[row] ^ row) | (leader[a] ^ a) | (leader[b] ^ b) | (leader[c] ^ c)) == 0 || vyre_op_of(v, row) == VYRE_OP_null)
+      continue;
+    if (leader[row] != row)
       remove_row(k, row);
-    else if (((leader[a] ^ a) | (leader[b] ^ b) | (leader[c] ^ c)) != 0)
+    else
       move_operands(k, row);
   }
 }
@@ -319,6 +321,8 @@ visit(simplifier *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   const uint32_t op = vyre_op_of(v, row), traits = traits_of(k, op);
+  if (op == VYRE_OP_null)
+    return;
   if (op != VYRE_OP_const)
     update_operands(k, row, traits);
   if (op == VYRE_OP_get) {
@@ -457,8 +461,8 @@ static const vyre_param params[] = {RULES_PARAM};
 
 static const vyre_pass simplify = {
     .struct_size = sizeof(vyre_pass),
-    .flags = VYRE_PASS_ANY_ORDER, /* @exchange reads only facts of operands that it does not change: whether they are literals or
-                                     built-ins */
+    .flags = VYRE_PASS_ANY_ORDER | VYRE_PASS_SKIPS_REMOVED, /* @exchange reads only facts of operands that it does not change:
+                                     whether they are literals or built-ins */
     .name = "simplify",
     .long_name = "simplify-rows",
     .summary = "canonical form, folding, rules, known state and equal values, in one sweep",

@@ -41,29 +41,41 @@ values_begin_program(values *n, uint32_t program, uint32_t end)
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) first_key
+static inline uint64_t
+pair(uint32_t low, uint32_t high)
+{
+  return low | (uint64_t)high << 32;
+}
+
+static inline values_key
+key_of_row(const values *n, uint32_t row)
+{
+  const vyre_view *v = n->v;
+  const uint32_t word = v->op[row], a = n->klass[v->a[row]], b = n->klass[v->b[row]];
+  const bool swap =
+      b != 0 && a > b && (vyre_op_info_of(v, VYRE_ROW_OP(word))->flags & VYRE_OP_COMMUTES) != 0; /* b is 0 beside an immediate */
+  return (values_key){
+      {pair(word, v->imm[row]), pair(v->imm_hi[row] | n->seen[row], swap ? b : a), pair(swap ? a : b, n->klass[v->c[row]])}};
+}
+
+static values_key
 key_of(const values *n, uint32_t node)
 {
   const vyre_view *v = n->v;
   if (node >= n->rows) {
     const uint32_t join = node - n->rows;
-    return (first_key){{VYRE_OP_if, 0, 0, n->gates[0][join], n->gates[1][join], n->gates[2][join]}};
+    return (values_key){{VYRE_OP_if, pair(0, n->gates[0][join]), pair(n->gates[1][join], n->gates[2][join])}};
   }
   if (vyre_op_of(v, node) == VYRE_OP_var) /* the class of a variable is its initial zero; unset ones are not looked up */
-    return (first_key){{VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(v->op[node]), 0), 0, 0, 0, 0, 0}};
-  const uint32_t a = n->klass[v->a[node]], b = n->klass[v->b[node]];
-  const bool swap = b != 0 && a > b && (vyre_op_flags_of(v, node) & VYRE_OP_COMMUTES) != 0; /* b is 0 beside an immediate */
-  return (first_key){
-      {v->op[node], v->imm[node], v->imm_hi[node] | n->seen[node], swap ? b : a, swap ? a : b, n->klass[v->c[node]]}};
+    return (values_key){{VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(v->op[node]), 0), 0, 0}};
+  return key_of_row(n, node);
 }
 
-static uint32_t
-hash_of(const first_key *k)
+static inline uint32_t
+hash_of(values_key k)
 {
-  uint64_t pairs[FIRST_WORDS / 2];
-  memcpy(pairs, k->word, sizeof pairs);
-  const uint64_t hash = pairs[0] * UINT64_C(0x9e3779b97f4a7c15) + pairs[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
-                        pairs[2] * UINT64_C(0x165667b19e3779f9);
+  const uint64_t hash = k.pair[0] * UINT64_C(0x9e3779b97f4a7c15) + k.pair[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
+                        k.pair[2] * UINT64_C(0x165667b19e3779f9);
   return (uint32_t)(hash >> 32 ^ hash);
 }
 
@@ -84,7 +96,7 @@ static bool
 is_wanted(void *user, uint32_t number, uint32_t wanted)
 {
   const values *n = user;
-  const first_key key = key_of(n, node_of(n, number));
+  const values_key key = key_of(n, node_of(n, number));
   (void)wanted;
   return memcmp(&key, &n->wanted, sizeof key) == 0;
 }
@@ -92,24 +104,43 @@ is_wanted(void *user, uint32_t number, uint32_t wanted)
 static first_key
 wanted_key(void *user, uint32_t wanted)
 {
+  first_key key;
   (void)wanted;
-  return ((const values *)user)->wanted;
+  memcpy(&key, &((const values *)user)->wanted, sizeof key);
+  return key;
 }
 
-/* Returns the first node equal to this one, which is itself if it is new. */
-static uint32_t
-find_first(values *n, uint32_t node)
+/* Returns the first node with the key n->wanted, of which `hash` is the hash. */
+static __attribute__((noinline)) uint32_t
+find_wanted(values *n, uint32_t node, uint32_t hash)
 {
-  n->wanted = key_of(n, node);
-  const uint32_t first = first_find(&n->table, number_of(n, node), hash_of(&n->wanted), is_wanted, wanted_key, n);
+  const uint32_t first = first_find(&n->table, number_of(n, node), hash, is_wanted, wanted_key, n);
   n->out_of_memory |= first == 0;
   return first ? node_of(n, first) : node;
+}
+
+/* Returns the first node equal to this one, which is itself if it is new. `number` is its number. */
+static inline uint32_t
+find_first(values *n, uint32_t node, uint32_t number, values_key key)
+{
+  const uint32_t hash = hash_of(key);
+  if (first_add_new(&n->table, number, hash))
+    return node;
+  n->wanted = key;
+  return find_wanted(n, node, hash);
+}
+
+/* Returns the first node equal to this variable or join. */
+static uint32_t
+find_first_state(values *n, uint32_t node)
+{
+  return find_first(n, node, number_of(n, node), key_of(n, node));
 }
 
 uint32_t
 values_of_row(values *n, uint32_t row)
 {
-  return find_first(n, row);
+  return find_first(n, row, row - n->program, key_of_row(n, row));
 }
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
@@ -127,7 +158,7 @@ class_of_state(values *n, uint32_t version)
     return n->klass[v->b[version]];
   case VYRE_OP_var:
     if (n->klass[version] == 0)
-      n->klass[version] = vyre_var_is_zero(v, version) ? find_first(n, version) : version;
+      n->klass[version] = vyre_var_is_zero(v, version) ? find_first_state(n, version) : version;
     return n->klass[version];
   default:
     return 0;
@@ -160,7 +191,7 @@ class_of_gate(values *n, uint32_t index, const vyre_join *join)
   n->gates[0][index] = n->klass[v->a[join->row]];
   n->gates[1][index] = yes;
   n->gates[2][index] = no;
-  return find_first(n, n->rows + index);
+  return find_first_state(n, n->rows + index);
 }
 
 /* Returns the class on which all reachable parts agree, or the join's own class if they differ. */

@@ -14,6 +14,11 @@
 #include "../cid/first.h"
 #include "../state/memory.h"
 
+/* What equal values have in common. */
+typedef struct values_key {
+  uint64_t pair[FIRST_WORDS / 2];
+} values_key;
+
 /* A node is a row, or a join, numbered after all rows. */
 typedef struct values {
   const vyre_view *v;
@@ -23,7 +28,7 @@ typedef struct values {
   uint32_t *seen;     /* by row, the version that a read sees, moved back across writes that do not change its memory */
   uint32_t *gates[3]; /* by join of an `if`, the classes of the condition and of the arms' values; 0 if it is not a gate */
   first_table table;
-  first_key wanted; /* the key being looked up */
+  values_key wanted; /* the key being looked up */
   bool out_of_memory;
   uint32_t program, first_join, rows_of_program; /* the table numbers the program's rows first, then its joins */
   uint32_t joins;                                /* joins of variables before this one have classes */

@@ -398,6 +398,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 
 static const vyre_pass uncopy = {
     .struct_size = sizeof(vyre_pass),
+    .flags = VYRE_PASS_SKIPS_REMOVED,
     .name = "uncopy",
     .summary = "load from the source of a private copy",
     .help =

@@ -151,7 +151,7 @@ vyre_spv_grow_made(vyre_spv *s)
 {
   enum { FIRST_SLOTS = 128 };
   vyre_spv_made **const old = s->made;
-  const uint32_t old_slots = s->made_slots, slots = old_slots ? old_slots * 2 : FIRST_SLOTS, left = (slots - old_slots) / 4 * 3;
+  const uint32_t old_slots = s->made_slots, slots = old_slots ? old_slots * 4 : FIRST_SLOTS, left = (slots - old_slots) / 4 * 3;
   vyre_spv_made **const made = vyre_spv_memory(s, slots * sizeof *made), *const entries =
                                                                              vyre_spv_memory(s, left * sizeof *entries);
   s->no_made.results = NULL;
