@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lower.h"
 
+#include "base/round.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -376,6 +378,41 @@ write_instruction(const lowerer *l, uint32_t number, uint32_t *out)
   out[PROGRAM_K] = reads_k(at) ? slot_of(l, at->k) : at->k;
 }
 
+static bool
+is_read_only(const lowerer *l, uint32_t buffer)
+{
+  const uint32_t access = l->v->imm_hi[buffer];
+  return VYRE_BUFFER_SPACE(access) != VYRE_SPACE_STORAGE || (access & VYRE_ACCESS_NO_WRITE) != 0;
+}
+
+/* Lists the bindings.  A binding is read-only if all its buffers are. */
+static vyre_status
+write_slots(lowerer *l, program_table *out)
+{
+  while (code_buffer_row(l->w.module, l->program, true, out->slot_count))
+    out->slot_count++;
+  out->slots = calloc((size_t)out->slot_count + 1, sizeof *out->slots);
+  if (!out->slots)
+    return VYRE_OUT_OF_MEMORY("for the table of a program");
+  for (uint32_t k = 0; k < out->slot_count; k++) {
+    const uint32_t row = code_buffer_row(l->w.module, l->program, true, k), first = code_first_descriptor(&l->w, k);
+    const vyre_buffer_info *info = code_buffer_info(&l->w, row);
+    const vyre_space space = VYRE_BUFFER_SPACE(l->v->imm_hi[row]);
+    const bool is_push = space == VYRE_SPACE_PUSH;
+    out->slots[k] = (program_slot){.set = info->set,
+                                   .binding = info->binding,
+                                   .first = first,
+                                   .count = code_first_descriptor(&l->w, k + 1) - first,
+                                   .push_bytes = is_push ? (uint32_t)round_up(code_buffer_size(&l->w, row), 4) : 0,
+                                   .is_uniform = space == VYRE_SPACE_UNIFORM,
+                                   .is_read_only = true};
+  }
+  for (uint32_t row = l->v->first[l->program]; row; row = l->v->next[row])
+    if (code_op(l->v, row) == VYRE_OP_buffer && code_is_outside(&l->w, row) && !is_read_only(l, row))
+      out->slots[code_slot_of(&l->w, row)].is_read_only = false;
+  return VYRE_OK;
+}
+
 static vyre_status
 write_table(lowerer *l, program_table *out)
 {
@@ -394,6 +431,8 @@ write_table(lowerer *l, program_table *out)
   out->privates = l->privates;
   out->shared = l->shared;
   out->buffers = l->buffers;
+  memcpy(out->size, l->size, sizeof out->size);
+  VYRE_TRY(write_slots(l, out));
   if (out->registers >= MOST_SCRATCH || out->privates >= 2 * MOST_SCRATCH || out->shared >= 2 * MOST_SCRATCH)
     return VYRE_ERROR(
         VYRE_CODE_INPUT,
@@ -408,6 +447,7 @@ program_table_free(program_table *table)
 {
   free(table->code);
   free(table->pool);
+  free(table->slots);
   *table = (program_table){0};
 }
 
