@@ -90,8 +90,8 @@ typedef struct vyre_mega_program_item {
   const vyre_mega_range *buffers; /* in the order of the dispatch's buffers: sets and bindings by their first declaration */
   uint32_t buffer_count;
   uint32_t groups[3]; /* of the whole grid */
-  /* The first invocation and the number of invocations, numbered workgroup by workgroup with x fastest. Other invocations of these
-   * workgroups count as having returned. 0, 0 means all. */
+  /* The first invocation and the number of invocations, numbered workgroup by workgroup with x fastest. 0, 0 means all. If the range
+   * begins or ends within a workgroup, the other invocations of that workgroup do not run, and no barrier waits for them. */
   uint32_t first, count;
   uint32_t steps; /* instructions after which the item is a FAULT (STEPS); 0 for 2^30 */
   uint32_t tenant, priority;

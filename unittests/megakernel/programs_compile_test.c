@@ -46,16 +46,19 @@ count_remark(void *user, const char *text)
   snprintf(r->remark, sizeof r->remark, "%s", text);
 }
 
-/* Starts a kernel.  Slices are bounded if the test injects faults. */
+/* Starts a kernel.  With faults, both devices fail again and again. */
 static void
-start_run(run *r, uint32_t compile_after, bool is_sliced)
+start_run(run *r, uint32_t compile_after, bool has_faults)
 {
   *r = (run){.target = world_target(), .other = frail_second()};
+  frail_of(r->target)->every = has_faults ? 7 : 0;
+  frail_of(r->other)->every = has_faults ? 3 : 0;
+  frail_of(r->target)->most = frail_of(r->other)->most = 8;
   const vyre_mega_programs_options options = {.struct_size = sizeof options,
                                               .memory = 4 << 20,
                                               .scratch = 16 << 10,
                                               .groups = 2,
-                                              .slice = is_sliced ? 4 : 0,
+                                              .slice = has_faults ? 4 : 0,
                                               .compile_target = r->other,
                                               .compile_after = compile_after,
                                               .remark = count_remark,
@@ -381,10 +384,6 @@ TEST(each_item_is_done_once_while_programs_are_swapped)
   const uint32_t rounds = 8;
 #endif
   start_run(&r, 6, true); /* within a flight */
-  frail_of(r.target)->every = 7;
-  frail_of(r.target)->most = 8;
-  frail_of(r.other)->every = 3;
-  frail_of(r.other)->most = 8;
   for (uint32_t i = 0; i < rounds; i++) {
     static const uint32_t zeros[WORDS];
     const uint32_t program = add_text(&r, steps_text);
