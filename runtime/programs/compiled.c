@@ -211,7 +211,7 @@ program_kernel_compile(const program_device *device, program_kernel *k)
 
 /* ---- running -------------------------------------------------------------------------------------------------------------- */
 
-/* The lists of a dispatch.  Push constants are no range. */
+/* The lists of a dispatch.  Push constants are not in them. */
 typedef struct dispatch {
   vyre_range ranges[PROGRAM_MOST_BUFFERS];
   vyre_upload uploads[PROGRAM_MOST_BUFFERS];

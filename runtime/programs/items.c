@@ -102,7 +102,7 @@ must_wait(const vyre_mega_programs *p, const vyre_mega_program_item *i, bool is_
   return false;
 }
 
-/* Counts an item of a program, and asks the worker to compile the program after enough of them. */
+/* Counts an item of a program.  After enough items the worker compiles the program. */
 static void
 count_item(vyre_mega_programs *p, registered *r)
 {

@@ -41,7 +41,7 @@ typedef enum item_state { ITEM_FREE, ITEM_ON_KERNEL, ITEM_NEW, ITEM_WAITS, ITEM_
 
 typedef struct item {
   item_state state;
-  uint32_t program, turn; /* the turn tells tickets of compiled items apart */
+  uint32_t program, turn; /* `turn` differs between the items of one slot, for tickets of compiled items */
   vyre_mega_item published;
   vyre_mega_ticket ticket; /* of the item, or of its NOP */
   bool is_published;       /* `ticket` is set */
