@@ -68,7 +68,7 @@ VYRE_MUST_USE vyre_status vyre_mega_programs_remove(vyre_mega_programs *programs
 VYRE_MUST_USE vyre_status vyre_mega_programs_describe(vyre_mega_programs *programs, uint32_t program, uint32_t *out_buffers,
                                                       uint32_t *out_instructions);
 
-/* Compiles a program for `compile_target` and waits until this is done. Later items run compiled, with the same results, if they have
+/* Compiles a program for `compile_target` and waits until this is done. Later items run compiled, with the results of interpreted ones, if they have
  * a whole grid, buffers that are not empty, and no memory in two buffers of which one is written. Their `steps` have no effect. Other
  * items, and all items after an error (INPUT), are interpreted. docs/megakernel.md describes compiled items. */
 VYRE_MUST_USE vyre_status vyre_mega_programs_compile(vyre_mega_programs *programs, uint32_t program);
