@@ -36,7 +36,7 @@ typedef struct vyre_mega_programs_options {
   vyre_target *compile_target;
   uint32_t compile_after; /* published items of a program after which it is compiled; 0 for vyre_mega_programs_compile alone */
   /* Receives remarks: a line, without its end, that names a program that stays interpreted, and the reason. Called by a thread of the
-   * kernel. May be NULL. */
+   * kernel. It must not call functions of this file. May be NULL. */
   void (*remark)(void *user, const char *text);
   void *remark_user;
 } vyre_mega_programs_options;
@@ -68,9 +68,9 @@ VYRE_MUST_USE vyre_status vyre_mega_programs_remove(vyre_mega_programs *programs
 VYRE_MUST_USE vyre_status vyre_mega_programs_describe(vyre_mega_programs *programs, uint32_t program, uint32_t *out_buffers,
                                                       uint32_t *out_instructions);
 
-/* Compiles a program for `compile_target` and waits until this is done. Later items run compiled, with the results of interpreted ones, if they have
- * a whole grid, buffers that are not empty, and no memory in two buffers of which one is written. Their `steps` have no effect. Other
- * items, and all items after an error (INPUT), are interpreted. docs/megakernel.md describes compiled items. */
+/* Compiles a program for `compile_target` and waits until this is done. An error (INPUT) leaves it interpreted. Later items run
+ * compiled, except if they have a part of a grid, a buffer that is empty or smaller than its block, or memory in two buffers of which
+ * one is written. `steps` of a compiled item has no effect. docs/megakernel.md describes compiled items. */
 VYRE_MUST_USE vyre_status vyre_mega_programs_compile(vyre_mega_programs *programs, uint32_t program);
 
 /* A range of the kernel's memory, in bytes. */

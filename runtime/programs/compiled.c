@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compiled.h"
 
+#include "base/round.h"
 #include "vyre/ptx.h"
 #include "vyre/spirv.h"
 #include "vyre/verify.h"
@@ -159,6 +160,13 @@ write_code(program_kernel *k, const vyre_device_info *info, vyre_kernel_form *ou
   return vyre_spirv_write(k->module, vyre_program_info_of(k->module, k->program)->input, &spirv, &k->code);
 }
 
+/* Returns the bytes of push constants, which are whole words. */
+static uint32_t
+push_bytes(const program_slot *slot)
+{
+  return (uint32_t)round_up(slot->least, 4);
+}
+
 /* Describes the slots of the kernel, without push constants, and stores their bytes. */
 static uint32_t
 list_slots(const program_kernel *k, vyre_kernel_slot *out, uint32_t *out_push)
@@ -167,8 +175,8 @@ list_slots(const program_kernel *k, vyre_kernel_slot *out, uint32_t *out_push)
   *out_push = 0;
   for (uint32_t i = 0; i < k->slot_count; i++) {
     const program_slot *s = &k->slots[i];
-    if (s->push_bytes)
-      *out_push = s->push_bytes;
+    if (s->is_push)
+      *out_push = push_bytes(s);
     else
       out[count++] = (vyre_kernel_slot){.set = s->set,
                                         .binding = s->binding,
@@ -238,11 +246,11 @@ add_buffers(const program_device *device, const program_kernel *k, const vyre_me
 {
   for (uint32_t i = 0; i < k->slot_count; i++) {
     const program_slot *s = &k->slots[i];
-    for (uint32_t n = s->first; n < s->first + s->count && !s->push_bytes; n++)
+    for (uint32_t n = s->first; n < s->first + s->count && !s->is_push; n++)
       VYRE_TRY(add_buffer(device, d, buffers[n].size, data[n], !s->is_read_only));
-    if (s->push_bytes) {
+    if (s->is_push) {
       d->step.push = data[s->first];
-      d->step.push_size = s->push_bytes;
+      d->step.push_size = push_bytes(s);
     }
   }
   return VYRE_OK;

@@ -38,7 +38,8 @@ VYRE_MUST_USE vyre_status program_kernel_make(const vyre_module *module, vyre_ro
                                               program_table *table, program_kernel **out);
 /* Compiles a program.  An error names the reason for which the program cannot run compiled with the results of the interpreter. */
 VYRE_MUST_USE vyre_status program_kernel_compile(const program_device *device, program_kernel *kernel);
-/* Runs a grid of a compiled program.  `data` has the contents of each buffer, which change only if the call succeeds. */
+/* Runs a grid of a compiled program.  `data` has the contents of each buffer, with room for whole words.  They change
+ * only if the call succeeds. */
 VYRE_MUST_USE vyre_status program_kernel_run(const program_device *device, const program_kernel *kernel, const uint32_t groups[3],
                                              const vyre_mega_range *buffers, unsigned char *const *data);
 /* Releases and frees a kernel. */

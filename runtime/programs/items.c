@@ -68,11 +68,14 @@ conflicts(const vyre_mega_range *a, uint32_t a_count, uint64_t a_written, const 
 
 /* Returns whether a dispatch on copies of the item's buffers has the item's effect. */
 static bool
-may_be_copied(const vyre_mega_program_item *i, uint64_t written)
+may_be_copied(const vyre_mega_program_item *i, const program_kernel *kernel)
 {
+  const uint64_t written = kernel->written;
+  for (const program_slot *s = kernel->slots; s < kernel->slots + kernel->slot_count; s++)
+    for (uint32_t n = s->first; n < s->first + s->count; n++)
+      if (i->buffers[n].size == 0 || i->buffers[n].size < s->least) /* an access out of bounds of the range */
+        return false;
   for (uint32_t a = 0; a < i->buffer_count; a++) {
-    if (i->buffers[a].size == 0)
-      return false;
     for (uint32_t b = 0; b < a; b++)
       if (((written >> a | written >> b) & 1) != 0 && overlaps(i->buffers[a], i->buffers[b]))
         return false;
@@ -146,7 +149,7 @@ prepare(vyre_mega_programs *p, const vyre_mega_program_item *i, uint32_t *number
   while (n < p->options.slots && p->items[n].state != ITEM_FREE)
     n++;
   if (p->has_worker) {
-    is_compiled = r->way == PROGRAM_COMPILED && is_whole && may_be_copied(i, r->kernel->written);
+    is_compiled = r->way == PROGRAM_COMPILED && is_whole && may_be_copied(i, r->kernel);
     if (must_wait(p, i, is_compiled))
       return VYRE_OK;
   }

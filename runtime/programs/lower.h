@@ -141,8 +141,8 @@ enum { PROGRAM_MOST_BUFFERS = 64 };
 /* A binding of the program: `count` buffers of an item from number `first` on. */
 typedef struct program_slot {
   uint32_t set, binding, first, count;
-  uint32_t push_bytes; /* of push constants, in whole words; 0 for others */
-  bool is_uniform, is_read_only;
+  uint64_t least; /* bytes of each buffer, without an array of open length */
+  bool is_push, is_uniform, is_read_only;
 } program_slot;
 
 typedef struct program_table {

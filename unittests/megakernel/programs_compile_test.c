@@ -153,11 +153,18 @@ TEST(later_items_run_compiled_after_a_call)
   for (uint32_t i = 2; i < 5; i++)
     s.wanted[i] = s.wanted[i] * 3 + i + 7;
   check_state(&r, &s);
+  vyre_mega_program_item short_push = item_of(program, &s); /* accesses out of bounds are defined for an interpreted item */
+  vyre_mega_range ranges[] = {s.ranges[0], {s.ranges[1].at, 0}};
+  short_push.buffers = ranges;
+  assert_int_equal(run_item(r.p, short_push).state, VYRE_MEGA_DONE);
+  for (uint32_t i = 0; i < WORDS; i++)
+    s.wanted[i] = s.wanted[i] * 3 + i;
+  check_state(&r, &s);
   refused(vyre_mega_programs_compile(r.p, program + 1), "not registered");
   stop_run(&r, &control, &counts);
-  assert_int_equal(counts.items, 4);
+  assert_int_equal(counts.items, 5);
   assert_int_equal(counts.compiled, 5);
-  assert_int_equal(control.done, 9);
+  assert_int_equal(control.done, 10);
   assert_int_equal(r.remarks, 0);
 }
 
