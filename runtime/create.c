@@ -126,9 +126,12 @@ mega_make_module(const vyre_mega *mega, const mega_part *part, vyre_module **out
   vyre_bytes messages = {0};
   const mega_parts parts = {&mega->options.program, &form, {collect_diagnostic, &messages}};
   vyre_status status = mega_part_make(&parts, part, out);
-  if (status && messages.size)
-    status =
-        vyre_status_note(vyre_status_note(status, "%s", messages.data), "in the megakernel's text with the handlers' functions");
+  if (status && messages.size) { /* they have the user's file and line */
+    const vyre_code code = vyre_status_code(status);
+    vyre_status_free(status);
+    status = VYRE_ERROR(code, "%s%s", messages.data,
+                        strstr(messages.data, "Fix: ") ? "" : "Fix: correct the marked places; docs/ir.md describes the text");
+  }
   vyre_bytes_free(&messages);
   VYRE_TRY(status);
   if (mega->options.optimize && mega->form != VYRE_KERNEL_C)
@@ -302,6 +305,9 @@ vyre_mega_create(const vyre_target_ops *ops, vyre_target *target, const vyre_meg
     status = choose_geometry(mega);
   if (!status)
     status = make_code(mega);
+  if (!status && mega->options.passes > 1 && !mega->stage_count)
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "megakernel: passes repeat handlers with barriers for the whole grid, and there is none\n"
+                                         "Fix: leave out the passes, or put `barrier device` into a handler");
   if (!status)
     status = mega_compile(mega);
   if (!status) {

@@ -296,6 +296,12 @@ has_ended(uint32_t state)
   return state == VYRE_MEGA_DONE || state == VYRE_MEGA_FAULT;
 }
 
+bool
+live_has_ended(const vyre_mega_live *live, uint32_t slot)
+{
+  return !vyre_mega_state_is_active(status_of(live, slot));
+}
+
 /* Claims a slot that is free, or whose item ended and has no ticket.  Checks the state again after the swap, because others
  * may have published such an item in between. */
 static bool

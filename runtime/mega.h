@@ -82,7 +82,7 @@ vyre_status mega_make_stages(vyre_mega *mega, const bool *staged);
 /* Allocates the buffers of staged items that the target lacks, and frees them. */
 vyre_status mega_stage_buffers(vyre_mega *mega);
 vyre_status mega_free_stage_buffers(vyre_mega *mega);
-/* Stores the grid of a stage.  In compiled C only its first row runs, as in launch.c. */
+/* Stores the grid of a stage.  For compiled C it has a second row, which never runs: see add_main of launch.c. */
 void mega_stage_grid(const vyre_mega *mega, uint32_t groups[3]);
 
 /* ---- recover.c ----------------------------------------------------------------------------------------------------------- */

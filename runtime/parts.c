@@ -33,15 +33,36 @@ pass_on(void *user, const vyre_diagnostic *diagnostic)
     of->parts->to.emit(of->parts->to.user, &own);
 }
 
+/* Changes the places of rows to places in the user's file.  Rows of other text lose theirs. */
+static void
+locate_rows(const origin *of, vyre_module *module)
+{
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = 1; row < v->rows; row++) {
+    vyre_diagnostic place = {0};
+    vyre_string file;
+    if (!vyre_row_line(module, (vyre_row){row}, &file, &place.line, &place.column))
+      continue;
+    vyre_mega_source_locate(of->parts->program, of->text, &place);
+    file = place.file ? vyre_string_intern(module, place.file, strlen(place.file)) : 0;
+    vyre_row_set_line(module, (vyre_row){row}, file, place.file ? place.line : 0, place.file ? place.column : 0);
+  }
+}
+
 static vyre_status
 parse(const mega_parts *parts, const mega_part *part, vyre_module *module)
 {
   vyre_bytes text = {0};
   vyre_verify_errors errors = {0};
   origin of = {parts, &text};
+  const vyre_diagnostics to = {pass_on, &of};
   vyre_status status = mega_source(parts->program, parts->form, part, &text);
-  if (!status)
-    status = vyre_text_parse(module, text.data, text.size, "megakernel", (vyre_diagnostics){pass_on, &of});
+  if (!status && part->kind == MEGA_PART_GRID) { /* errors about its barriers have a place */
+    status = vyre_text_parse_lines(module, text.data, text.size, "megakernel", to);
+    if (!status)
+      locate_rows(&of, module);
+  } else if (!status)
+    status = vyre_text_parse(module, text.data, text.size, "megakernel", to);
   if (!status)
     status = vyre_verify(module, &errors);
   vyre_verify_errors_free(&errors);

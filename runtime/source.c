@@ -196,7 +196,7 @@ put_word(const writer *w, const char *word, size_t length)
     return put_operation(w);
   if (IS("SIZE"))
     return vyre_bytes_printf(w->out, "%" PRIu32, w->form->workgroup ? w->form->workgroup : 1);
-  if (IS("MEET"))
+  if (IS("GRID_BARRIER"))
     return vyre_bytes_printf(w->out, "%s", w->form->meets ? "barrier device" : "");
   if (IS("TOGETHER"))
     return vyre_bytes_printf(w->out, "%s",

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 void
 mega_stage_grid(const vyre_mega *mega, uint32_t groups[3])
@@ -54,10 +55,25 @@ add_stage(vyre_mega *mega, vyre_module *module, bool keeps)
   return VYRE_OK;
 }
 
+/* Copies the program of a handler.  A program of .vir gets the handler's name, for messages.  Others have the name of their entry
+ * point. */
+static vyre_status
+copy_program(const vyre_mega *mega, const vyre_module *module, const char *handler, vyre_module **out)
+{
+  VYRE_TRY(vyre_module_clone(module, out));
+  if (mega->form != VYRE_KERNEL_VIR)
+    return VYRE_OK;
+  vyre_row_set_name(*out, (vyre_row){vyre_module_view(*out)->first[0]}, handler, strlen(handler));
+  vyre_status status = vyre_module_seal(*out, NULL);
+  if (status)
+    vyre_module_destroy(*out);
+  return status;
+}
+
 /* Adds the whole program as a stage with the target's grid barriers.  Sets *out_fits to false, and adds nothing, if the target has
  * none, its code cannot express the program, or the grid is not resident at once. */
 static vyre_status
-add_whole(vyre_mega *mega, const vyre_module *module, bool *out_fits)
+add_whole(vyre_mega *mega, const vyre_module *module, const char *handler, bool *out_fits)
 {
   vyre_module *copy;
   uint64_t most = UINT64_MAX;
@@ -66,7 +82,7 @@ add_whole(vyre_mega *mega, const vyre_module *module, bool *out_fits)
   *out_fits = mega->form != VYRE_KERNEL_C && (mega->info.capabilities & VYRE_TARGET_GRID_BARRIERS) != 0;
   if (!*out_fits)
     return VYRE_OK;
-  VYRE_TRY(vyre_module_clone(module, &copy));
+  VYRE_TRY(copy_program(mega, module, handler, &copy));
   const uint32_t before = mega->stage_count;
   vyre_status status = add_stage(mega, copy, false);
   mega_kernel *stage = mega->stage_count > before ? &mega->stages[before] : NULL;
@@ -117,13 +133,13 @@ add_handler(vyre_mega *mega, const bool *staged, uint32_t handler)
 {
   vyre_module *module;
   bool fits;
+  const char *name = mega_handler_function(&mega->options.program, handler);
   VYRE_TRY(mega_make_module(mega, &(mega_part){MEGA_PART_GRID, staged, handler}, &module));
-  vyre_status status = add_whole(mega, module, &fits);
+  vyre_status status = add_whole(mega, module, name, &fits);
   if (!status && !fits)
     status = add_segments(mega, module);
   vyre_module_destroy(module);
-  return vyre_status_note(status, "in the handler @%s, which has a barrier for the whole grid",
-                          mega_handler_function(&mega->options.program, handler));
+  return vyre_status_note(status, "in the handler @%s, which has a barrier for the whole grid", name);
 }
 
 vyre_status

@@ -332,7 +332,7 @@ typedef struct vyre_mega_form {
   uint32_t workgroup;   /* invocations; 0 counts as 1 */
   bool is_together;     /* lanes of a subgroup update counters together; needs vote, ballot and elect */
   bool is_device_scope; /* memory order has device scope, as in Vulkan; otherwise it includes the host */
-  bool meets;           /* all workgroups meet before the first round, so all must be resident, or the launch fails */
+  bool meets;           /* a grid barrier precedes the first round, so all workgroups must be resident, or the launch fails */
   bool has_no_halves;   /* the device has no f16 and 16-bit integers, which only interpreted functions on f16 use */
   uint32_t iterations;  /* most iterations of all loops of an invocation while a program is interpreted; 0 for no limit */
 } vyre_mega_form;
@@ -379,8 +379,8 @@ typedef struct vyre_mega_options {
   vyre_status (*optimize)(void *user, struct vyre_module *module);
   void *optimize_user;
   vyre_mega_recovery recovery;
-  /* If a handler has barriers for the whole grid: maximum passes over the ring in a launch. A further pass follows while an item of
-   * such a handler returned VYRE_MEGA_AGAIN in the last one. 0 for 1. */
+  /* Maximum passes over the ring in a launch. A further pass follows while an item of a handler with barriers for the whole grid
+   * returned VYRE_MEGA_AGAIN in the last one. 0 for 1. More than 1 without such a handler is an error (USAGE). */
   uint32_t passes;
   /* With `native`, and handlers that have barriers for the whole grid: the array NAME_stages that vyre-megac writes. The program then
    * needs its `source`. */

@@ -31,6 +31,14 @@ typedef struct vyre_mega_programs_options {
   bool by_priority;   /* the build PERSISTENT_BY_PRIORITY */
   uint32_t slice;     /* as in vyre_mega_live_options */
   vyre_mega_recovery recovery; /* without `remake`, which is not needed */
+  /* A second open target of the same kind. Programs are compiled for it, and it runs their later items. Only the kernel's threads use
+   * it until stop. NULL leaves all programs interpreted. */
+  vyre_target *compile_target;
+  uint32_t compile_after; /* published items of a program after which it is compiled; 0 for vyre_mega_programs_compile alone */
+  /* Receives remarks: a line, without its end, that names a program that stays interpreted, and the reason. Called by a thread of the
+   * kernel. It must not call functions of this file. May be NULL. */
+  void (*remark)(void *user, const char *text);
+  void *remark_user;
 } vyre_mega_programs_options;
 
 /* Starts a live kernel that interprets programs. The target must stay open, and only the kernel's thread uses it until stop. */
@@ -60,6 +68,11 @@ VYRE_MUST_USE vyre_status vyre_mega_programs_remove(vyre_mega_programs *programs
 VYRE_MUST_USE vyre_status vyre_mega_programs_describe(vyre_mega_programs *programs, uint32_t program, uint32_t *out_buffers,
                                                       uint32_t *out_instructions);
 
+/* Compiles a program for `compile_target` and waits until this is done. An error (INPUT) leaves it interpreted. Later items run
+ * compiled, except if they have a part of a grid, a buffer that is empty or smaller than its block, or memory in two buffers of which
+ * one is written. `steps` of a compiled item has no effect. docs/megakernel.md describes compiled items. */
+VYRE_MUST_USE vyre_status vyre_mega_programs_compile(vyre_mega_programs *programs, uint32_t program);
+
 /* A range of the kernel's memory, in bytes. */
 typedef struct vyre_mega_range {
   uint64_t at, size;
@@ -77,8 +90,8 @@ typedef struct vyre_mega_program_item {
   const vyre_mega_range *buffers; /* in the order of the dispatch's buffers: sets and bindings by their first declaration */
   uint32_t buffer_count;
   uint32_t groups[3]; /* of the whole grid */
-  /* The first invocation and the number of invocations, numbered workgroup by workgroup with x fastest. Other invocations of these
-   * workgroups count as having returned. 0, 0 means all. */
+  /* The first invocation and the number of invocations, numbered workgroup by workgroup with x fastest. 0, 0 means all. If the range
+   * begins or ends within a workgroup, the other invocations of that workgroup do not run, and no barrier waits for them. */
   uint32_t first, count;
   uint32_t steps; /* instructions after which the item is a FAULT (STEPS); 0 for 2^30 */
   uint32_t tenant, priority;
@@ -89,7 +102,8 @@ typedef struct vyre_mega_program_ticket {
   uint32_t item;
 } vyre_mega_program_ticket;
 
-/* Publishes an item. *out_published is false if the ring is full; try again later. */
+/* Publishes an item. *out_published is false if the ring is full, or if the item shares written memory with an item in flight of
+ * which only one is compiled. Try again later. */
 VYRE_MUST_USE vyre_status vyre_mega_programs_publish(vyre_mega_programs *programs, const vyre_mega_program_item *item,
                                                      vyre_mega_program_ticket *ticket, bool *out_published);
 /* As vyre_mega_live_poll and vyre_mega_live_wait. */
@@ -101,9 +115,11 @@ VYRE_MUST_USE vyre_status vyre_mega_programs_wait(vyre_mega_programs *programs, 
 VYRE_MUST_USE vyre_status vyre_mega_programs_wait_for(vyre_mega_programs *programs, vyre_mega_program_ticket ticket,
                                                       uint64_t limit_ns, vyre_mega_slot *out, bool *out_ended);
 
-/* Counters of the device: interpreted items that ended DONE and FAULT, and interpreted instructions of workgroups. */
+/* Counters of the device: interpreted items that ended DONE and FAULT, and interpreted instructions of workgroups. A counter of the
+ * host: compiled items that ended DONE. */
 typedef struct vyre_mega_programs_counts {
   uint64_t items, faults, steps;
+  uint64_t compiled;
 } vyre_mega_programs_counts;
 
 void vyre_mega_programs_count(vyre_mega_programs *programs, vyre_mega_programs_counts *out);

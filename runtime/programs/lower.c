@@ -376,6 +376,76 @@ write_instruction(const lowerer *l, uint32_t number, uint32_t *out)
   out[PROGRAM_K] = reads_k(at) ? slot_of(l, at->k) : at->k;
 }
 
+static bool
+is_read_only(const lowerer *l, uint32_t buffer)
+{
+  const uint32_t access = l->v->imm_hi[buffer];
+  return VYRE_BUFFER_SPACE(access) != VYRE_SPACE_STORAGE || (access & VYRE_ACCESS_NO_WRITE) != 0;
+}
+
+/* Returns the bytes up to the last scalar of a type, where an array of open length is empty. */
+static uint64_t
+least_bytes(const lowerer *l, vyre_type_id type)
+{
+  const vyre_type_info info = vyre_type_get(l->w.module, type);
+  uint64_t end = 0;
+  if (info.form == VYRE_FORM_ARRAY) {
+    const uint64_t count = info.flags & VYRE_TYPE_RUNTIME ? 0 : code_count_of(&l->w, type);
+    return count ? (count - 1) * info.stride + least_bytes(l, info.element) : 0;
+  }
+  if (info.form != VYRE_FORM_STRUCT)
+    return vyre_type_extent(l->w.module, type);
+  for (uint32_t i = 0; i < info.count; i++) {
+    const uint64_t own = info.members[i].offset + least_bytes(l, info.members[i].type);
+    end = own > end ? own : end;
+  }
+  return end;
+}
+
+/* Returns the type of a buffer, or that of the elements of an array of buffers. */
+static vyre_type_id
+bound_type(const lowerer *l, uint32_t buffer)
+{
+  vyre_type_id type = l->v->imm[buffer];
+  for (uint32_t k = vyre_buffer_descriptor_steps(l->w.module, buffer); k > 0; k--)
+    type = vyre_type_get(l->w.module, type).element;
+  return type;
+}
+
+/* Lists the bindings.  A binding is read-only if all its buffers are. */
+static vyre_status
+write_slots(lowerer *l, program_table *out)
+{
+  while (code_buffer_row(l->w.module, l->program, true, out->slot_count))
+    out->slot_count++;
+  out->slots = calloc((size_t)out->slot_count + 1, sizeof *out->slots);
+  if (!out->slots)
+    return VYRE_OUT_OF_MEMORY("for the table of a program");
+  for (uint32_t k = 0; k < out->slot_count; k++) {
+    const uint32_t row = code_buffer_row(l->w.module, l->program, true, k), first = code_first_descriptor(&l->w, k);
+    const vyre_buffer_info *info = code_buffer_info(&l->w, row);
+    const vyre_space space = VYRE_BUFFER_SPACE(l->v->imm_hi[row]);
+    out->slots[k] = (program_slot){.set = info->set,
+                                   .binding = info->binding,
+                                   .first = first,
+                                   .count = code_first_descriptor(&l->w, k + 1) - first,
+                                   .is_push = space == VYRE_SPACE_PUSH,
+                                   .is_uniform = space == VYRE_SPACE_UNIFORM,
+                                   .is_read_only = true};
+  }
+  for (uint32_t row = l->v->first[l->program]; row; row = l->v->next[row]) {
+    if (code_op(l->v, row) != VYRE_OP_buffer || !code_is_outside(&l->w, row))
+      continue;
+    program_slot *slot = &out->slots[code_slot_of(&l->w, row)];
+    uint64_t least = least_bytes(l, bound_type(l, row));
+    if (slot->is_push && least < code_buffer_size(&l->w, row))
+      least = code_buffer_size(&l->w, row); /* kernels declare push constants with the padding at their end */
+    slot->is_read_only = slot->is_read_only && is_read_only(l, row);
+    slot->least = least > slot->least ? least : slot->least;
+  }
+  return VYRE_OK;
+}
+
 static vyre_status
 write_table(lowerer *l, program_table *out)
 {
@@ -394,6 +464,8 @@ write_table(lowerer *l, program_table *out)
   out->privates = l->privates;
   out->shared = l->shared;
   out->buffers = l->buffers;
+  memcpy(out->size, l->size, sizeof out->size);
+  VYRE_TRY(write_slots(l, out));
   if (out->registers >= MOST_SCRATCH || out->privates >= 2 * MOST_SCRATCH || out->shared >= 2 * MOST_SCRATCH)
     return VYRE_ERROR(
         VYRE_CODE_INPUT,
@@ -408,6 +480,7 @@ program_table_free(program_table *table)
 {
   free(table->code);
   free(table->pool);
+  free(table->slots);
   *table = (program_table){0};
 }
 

@@ -136,10 +136,21 @@ void lower_group(lowerer *l, uint32_t row);
 
 /* ---- the table ---- */
 
+enum { PROGRAM_MOST_BUFFERS = 64 };
+
+/* A binding of the program: `count` buffers of an item from number `first` on. */
+typedef struct program_slot {
+  uint32_t set, binding, first, count;
+  uint64_t least; /* bytes of each buffer, without an array of open length */
+  bool is_push, is_uniform, is_read_only;
+} program_slot;
+
 typedef struct program_table {
-  uint32_t *code; /* owned */
-  uint32_t *pool; /* owned */
-  uint32_t length, pool_words, registers, lanes, privates, shared, buffers;
+  uint32_t *code;      /* owned */
+  uint32_t *pool;      /* owned */
+  program_slot *slots; /* owned */
+  uint32_t length, pool_words, registers, lanes, privates, shared, buffers, slot_count;
+  uint32_t size[3]; /* of a workgroup */
 } program_table;
 
 typedef struct program_lowering {

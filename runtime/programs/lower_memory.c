@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { ZEROED = 64, MOST_BYTES = 1 << 24, MOST_BOUND = 64 };
+enum { ZEROED = 64, MOST_BYTES = 1 << 24 };
 
 /* ---- buffers -------------------------------------------------------------------------------------------------------------- */
 
@@ -93,8 +93,8 @@ plan_bound(lowerer *l, uint32_t buffer)
                       "an array of buffers of open length needs a length\nFix: set `open_descriptors`, or give the array a length");
   const uint32_t count = code_first_descriptor(&l->w, slot + 1) - first;
   l->buffers = first + count > l->buffers ? first + count : l->buffers;
-  if (l->buffers > MOST_BOUND)
-    return lower_fail(l, buffer, "the program has more than %d buffers\nFix: compile it", MOST_BOUND);
+  if (l->buffers > PROGRAM_MOST_BUFFERS)
+    return lower_fail(l, buffer, "the program has more than %d buffers\nFix: compile it", PROGRAM_MOST_BUFFERS);
   l->spot[buffer - l->program] = 1 + describe(l, PROGRAM_BOUND_SPACE, first, 0, count);
   return true;
 }

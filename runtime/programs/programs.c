@@ -1,70 +1,18 @@
-/* Registered programs of a live kernel, their items, and the memory of both.
+/* Registered programs of a live kernel, and the memory of programs and buffers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "vyre/megakernel_programs.h"
+#include "programs.h"
 
-#include "base/clock.h"
 #include "base/options.h"
 #include "base/round.h"
-#include "live.h"
-#include "lower.h"
 #include "protocol/words.h"
-#include "room.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-  DEFAULT_MEMORY = 16 << 20,
-  DEFAULT_PROGRAMS = 256,
-  DEFAULT_SCRATCH = 512 << 10,
-  DEFAULT_SLOTS = 64,
-  DEFAULT_STEPS = 1 << 30,
-  MOST_BUFFERS = 64
-};
-
-typedef struct registered {
-  bool is_used, is_removed; /* a removed program keeps its memory while items are in flight */
-  uint32_t generation, in_flight;
-  uint64_t at; /* of code and pool */
-  uint32_t length, lanes, buffers;
-} registered;
-
-typedef struct item {
-  bool is_used;
-  uint32_t program;
-} item;
-
-struct vyre_mega_programs {
-  vyre_mega *mega;
-  vyre_mega_live *live;
-  vyre_mega_programs_options options;
-  unsigned char *image; /* owned */
-  pthread_mutex_t lock;
-  room room;
-  registered *entries;       /* options.programs; owned */
-  item *items;               /* one for each slot; owned */
-  uint64_t contexts, stride; /* the first byte of context 0, and the bytes of a context */
-  uint64_t bindings;         /* the first byte of the bindings of item 0 */
-  uint32_t entries_at;       /* the first word of the entries */
-  uint32_t generations;
-};
-
-static void
-lock(vyre_mega_programs *p)
-{
-  pthread_mutex_lock(&p->lock);
-}
-
-/* Unlocks and returns the status. */
-static vyre_status
-unlock(vyre_mega_programs *p, vyre_status status)
-{
-  pthread_mutex_unlock(&p->lock);
-  return status;
-}
+enum { DEFAULT_MEMORY = 16 << 20, DEFAULT_PROGRAMS = 256, DEFAULT_SCRATCH = 512 << 10, DEFAULT_SLOTS = 64 };
 
 /* ---- start and stop ------------------------------------------------------------------------------------------------------- */
 
@@ -123,7 +71,7 @@ lay_out(vyre_mega_programs *p)
   p->contexts = contexts;
   p->stride = round_up(PROGRAM_CONTEXT_SIZE * 4, ROOM_ALIGN) + o->scratch;
   p->bindings = contexts + p->stride * p->mega->groups;
-  p->room.begin = p->bindings + (uint64_t)o->slots * MOST_BUFFERS * 8;
+  p->room.begin = p->bindings + (uint64_t)o->slots * PROGRAM_MOST_BUFFERS * 8;
   p->room.end = o->memory;
   if (o->memory >= (UINT64_C(1) << 33) || p->room.begin > o->memory)
     return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -158,6 +106,11 @@ begin(vyre_mega_programs *p, const vyre_target_ops *ops, vyre_target *target, co
 {
   VYRE_TRY(vyre_options_read(&p->options, sizeof p->options, options, "vyre_mega_programs_options"));
   fill_defaults(&p->options);
+  if (p->options.compile_target ? p->options.compile_target == target : p->options.compile_after != 0)
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "megakernel: compiled items need a target of their own, because the live kernel uses its target until it is stopped\n"
+        "Fix: open the target a second time, and set `compile_target` to it");
   VYRE_TRY(create_kernel(p, ops, target));
   p->image = aligned_alloc((size_t)sysconf(_SC_PAGESIZE), p->options.memory);
   p->entries = calloc(p->options.programs, sizeof *p->entries);
@@ -170,20 +123,23 @@ begin(vyre_mega_programs *p, const vyre_target_ops *ops, vyre_target *target, co
   const vyre_mega_live_options live = {.struct_size = sizeof live, .slice = p->options.slice};
   VYRE_TRY(live_start(p->mega, &live, &memory, &p->live));
   set_scratch(p, 0, true);
-  return VYRE_OK;
+  return p->options.compile_target ? programs_start_worker(p) : VYRE_OK;
 }
 
 static vyre_status
 destroy(vyre_mega_programs *p, vyre_mega_control *control, vyre_mega_stats *stats)
 {
+  vyre_status status = programs_stop_worker(p);
   const bool is_left = p->live && live_may_be_written(p->live);
-  vyre_status status = p->live ? vyre_mega_live_stop(p->live, control, stats) : VYRE_OK;
+  if (p->live)
+    status = vyre_status_join(status, vyre_mega_live_stop(p->live, control, stats));
   status = vyre_status_join(status, vyre_mega_destroy(p->mega));
   if (!is_left)
     free(p->image); /* otherwise an abandoned kernel may still write it */
   free(p->entries);
   free(p->items);
   free(p->room.ranges);
+  pthread_cond_destroy(&p->changed);
   pthread_mutex_destroy(&p->lock);
   free(p);
   return status;
@@ -198,6 +154,7 @@ vyre_mega_programs_start(const vyre_target_ops *ops, vyre_target *target, const 
   if (!p)
     return VYRE_OUT_OF_MEMORY("for the programs of a megakernel");
   pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->changed, NULL);
   vyre_status status = begin(p, ops, target, options);
   if (status)
     return vyre_status_join(status, destroy(p, NULL, NULL));
@@ -240,7 +197,7 @@ check_scratch(const vyre_mega_programs *p, const program_table *t)
 
 /* Writes code, pool and entry.  The generation is written last, because a kernel may read the entry meanwhile. */
 static vyre_status
-write_program(vyre_mega_programs *p, uint32_t number, const program_table *t)
+write_program(vyre_mega_programs *p, uint32_t number, const program_table *t, program_kernel *kernel)
 {
   registered *r = &p->entries[number];
   const uint64_t entry = (p->entries_at + (uint64_t)number * PROGRAM_ENTRY_SIZE) * 4;
@@ -255,12 +212,14 @@ write_program(vyre_mega_programs *p, uint32_t number, const program_table *t)
                                               [PROGRAM_ENTRY_PRIVATES] = t->privates,
                                               [PROGRAM_ENTRY_SHARED] = t->shared,
                                               [PROGRAM_ENTRY_BUFFERS] = t->buffers};
-  r->is_used = true;
-  r->is_removed = false;
-  r->generation = p->generations = p->generations == UINT32_MAX ? 1 : p->generations + 1;
-  r->length = t->length;
-  r->lanes = t->lanes;
-  r->buffers = t->buffers;
+  p->generations = p->generations == UINT32_MAX ? 1 : p->generations + 1;
+  *r = (registered){.is_used = true,
+                    .generation = p->generations,
+                    .at = r->at,
+                    .length = t->length,
+                    .lanes = t->lanes,
+                    .buffers = t->buffers,
+                    .kernel = kernel};
   set_scratch(p, scratch_words(t) * 4, false);
   live_memory_write(p->live, r->at, t->code, code);
   live_memory_write(p->live, r->at + code, t->pool, pool);
@@ -270,7 +229,7 @@ write_program(vyre_mega_programs *p, uint32_t number, const program_table *t)
 }
 
 static vyre_status
-add_program(vyre_mega_programs *p, const program_table *t, uint32_t *out)
+add_program(vyre_mega_programs *p, const program_table *t, program_kernel *kernel, uint32_t *out)
 {
   uint32_t number = 0;
   VYRE_TRY(check_scratch(p, t));
@@ -281,7 +240,7 @@ add_program(vyre_mega_programs *p, const program_table *t, uint32_t *out)
                       "megakernel: %" PRIu32 " programs are registered, which is the most\n"
                       "Fix: remove a program and wait for its items, or start with more `programs`",
                       number);
-  VYRE_TRY(write_program(p, number, t));
+  VYRE_TRY(write_program(p, number, t, kernel));
   *out = number;
   return VYRE_OK;
 }
@@ -299,15 +258,21 @@ vyre_mega_programs_register(vyre_mega_programs *programs, const vyre_module *mod
                                 .spec_count = o.spec_count,
                                 .open_descriptors = o.open_descriptors,
                                 .has_no_halves = mega_has_no_halves(programs->mega)};
+  program_kernel *kernel = NULL;
   VYRE_TRY(program_lower(module, program, &how, &table));
-  lock(programs);
-  vyre_status status = unlock(programs, add_program(programs, &table, out));
+  vyre_status status = programs->has_worker ? program_kernel_make(module, program, &how, &table, &kernel) : VYRE_OK;
+  if (!status) {
+    programs_lock(programs);
+    status = programs_unlock(programs, add_program(programs, &table, kernel, out));
+  }
+  if (status)
+    status = vyre_status_join(status, program_kernel_destroy(&programs->device, kernel));
   program_table_free(&table);
   return status;
 }
 
-static vyre_status
-check_program(const vyre_mega_programs *p, uint32_t program)
+vyre_status
+programs_check(const vyre_mega_programs *p, uint32_t program)
 {
   if (program < p->options.programs && p->entries[program].is_used && !p->entries[program].is_removed)
     return VYRE_OK;
@@ -315,43 +280,49 @@ check_program(const vyre_mega_programs *p, uint32_t program)
 }
 
 /* Frees the memory of a removed program if no item is in flight. */
-static void
-free_program(vyre_mega_programs *p, uint32_t program)
+void
+programs_free(vyre_mega_programs *p, uint32_t program)
 {
   registered *r = &p->entries[program];
   if (!r->is_removed || r->in_flight)
     return;
   room_give(&p->room, r->at);
+  if (r->kernel) {
+    r->kernel->next = p->unused;
+    p->unused = r->kernel;
+    pthread_cond_broadcast(&p->changed);
+  }
+  free(r->reason);
   *r = (registered){0};
 }
 
 static vyre_status
 remove_program(vyre_mega_programs *p, uint32_t program)
 {
-  VYRE_TRY(check_program(p, program));
+  VYRE_TRY(programs_check(p, program));
   live_memory_write(p->live, (p->entries_at + (uint64_t)program * PROGRAM_ENTRY_SIZE) * 4, NULL, 4);
   p->entries[program].is_removed = true;
-  free_program(p, program);
+  programs_free(p, program);
   return VYRE_OK;
 }
 
 vyre_status
 vyre_mega_programs_remove(vyre_mega_programs *programs, uint32_t program)
 {
-  lock(programs);
-  return unlock(programs, remove_program(programs, program));
+  programs_lock(programs);
+  return programs_unlock(programs, remove_program(programs, program));
 }
 
 vyre_status
 vyre_mega_programs_describe(vyre_mega_programs *programs, uint32_t program, uint32_t *out_buffers, uint32_t *out_instructions)
 {
-  lock(programs);
-  vyre_status status = check_program(programs, program);
+  programs_lock(programs);
+  vyre_status status = programs_check(programs, program);
   if (!status) {
     *out_buffers = programs->entries[program].buffers;
     *out_instructions = programs->entries[program].length;
   }
-  return unlock(programs, status);
+  return programs_unlock(programs, status);
 }
 
 /* ---- memory --------------------------------------------------------------------------------------------------------------- */
@@ -359,26 +330,26 @@ vyre_mega_programs_describe(vyre_mega_programs *programs, uint32_t program, uint
 vyre_status
 vyre_mega_programs_allocate(vyre_mega_programs *programs, uint64_t size, vyre_mega_range *out)
 {
-  lock(programs);
+  programs_lock(programs);
   *out = (vyre_mega_range){0, size};
   vyre_status status = room_take(&programs->room, size, "a buffer", &out->at);
   if (!status)
     live_memory_write(programs->live, out->at, NULL, size);
-  return unlock(programs, status);
+  return programs_unlock(programs, status);
 }
 
 vyre_status
 vyre_mega_programs_free(vyre_mega_programs *programs, vyre_mega_range range)
 {
-  lock(programs);
-  return unlock(programs,
-                room_give(&programs->room, range.at)
+  programs_lock(programs);
+  return programs_unlock(
+      programs, room_give(&programs->room, range.at)
                     ? VYRE_OK
                     : VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: no range begins at byte %" PRIu64 "\nFix: free it once", range.at));
 }
 
-static vyre_status
-check_range(const vyre_mega_programs *p, vyre_mega_range range)
+vyre_status
+programs_check_range(const vyre_mega_programs *p, vyre_mega_range range)
 {
   if (room_has(&p->room, range.at, range.size) && range.at % 4 == 0)
     return VYRE_OK;
@@ -391,153 +362,19 @@ check_range(const vyre_mega_programs *p, vyre_mega_range range)
 vyre_status
 vyre_mega_programs_write(vyre_mega_programs *programs, vyre_mega_range range, const void *data)
 {
-  lock(programs);
-  vyre_status status = check_range(programs, range);
+  programs_lock(programs);
+  vyre_status status = programs_check_range(programs, range);
   if (!status)
     live_memory_write(programs->live, range.at, data, range.size);
-  return unlock(programs, status);
+  return programs_unlock(programs, status);
 }
 
 vyre_status
 vyre_mega_programs_read(vyre_mega_programs *programs, vyre_mega_range range, void *out)
 {
-  lock(programs);
-  vyre_status status = check_range(programs, range);
+  programs_lock(programs);
+  vyre_status status = programs_check_range(programs, range);
   if (!status)
     live_memory_read(programs->live, range.at, out, range.size);
-  return unlock(programs, status);
-}
-
-/* ---- items ---------------------------------------------------------------------------------------------------------------- */
-
-static vyre_status
-check_item(const vyre_mega_programs *p, const vyre_mega_program_item *i, uint64_t *out_count)
-{
-  VYRE_TRY(check_program(p, i->program));
-  const registered *r = &p->entries[i->program];
-  const uint64_t all = (uint64_t)i->groups[0] * i->groups[1] * i->groups[2];
-  if (i->buffer_count != r->buffers)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: %" PRIu32 " buffers for program %" PRIu32 ", which has %" PRIu32 "\n"
-                      "Fix: give a range for each buffer of the program",
-                      i->buffer_count, i->program, r->buffers);
-  if ((i->groups[0] | i->groups[1] | i->groups[2]) >> 16 && (all >> 31 || all * r->lanes >> 31))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the grid has 2^31 invocations or more\nFix: divide it into several dispatches");
-  *out_count = i->first || i->count ? i->count : all * r->lanes;
-  if (all * r->lanes >> 31 || *out_count > all * r->lanes || i->first > all * r->lanes - *out_count)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: invocations %" PRIu32 " to %" PRIu64 " are not in a grid of %" PRIu64 ", which is at most 2^31\n"
-                      "Fix: choose invocations inside the grid",
-                      i->first, i->first + *out_count, all * r->lanes);
-  for (uint32_t k = 0; k < i->buffer_count; k++)
-    VYRE_TRY(vyre_status_note(i->buffers[k].size >> 32 ? VYRE_ERROR(VYRE_CODE_INPUT, "megakernel: the buffer has 4 GiB or more\n"
-                                                                                     "Fix: use a smaller one")
-                                                       : check_range(p, i->buffers[k]),
-                              "buffer %" PRIu32, k));
-  return VYRE_OK;
-}
-
-/* Claims an item's bindings and fills them. */
-static vyre_status
-prepare(vyre_mega_programs *p, const vyre_mega_program_item *i, vyre_mega_item *out, uint32_t *number)
-{
-  uint64_t count = 0;
-  uint32_t n = 0;
-  VYRE_TRY(check_item(p, i, &count));
-  while (n < p->options.slots && p->items[n].is_used)
-    n++;
-  *number = n;
-  if (n == p->options.slots)
-    return VYRE_OK;
-  const uint64_t bindings = p->bindings / 4 + (uint64_t)n * MOST_BUFFERS * 2;
-  uint32_t words[MOST_BUFFERS][2];
-  for (uint32_t k = 0; k < i->buffer_count; k++) {
-    words[k][0] = (uint32_t)(i->buffers[k].at / 4);
-    words[k][1] = (uint32_t)i->buffers[k].size;
-  }
-  live_memory_write(p->live, bindings * 4, words, (uint64_t)i->buffer_count * 8);
-  *out = (vyre_mega_item){.op = VYRE_MEGA_OP_PROGRAM, .tenant = i->tenant, .priority = i->priority};
-  const uint32_t args[PROGRAM_ARG__COUNT] = {
-      i->program,   p->entries[i->program].generation,  (uint32_t)bindings, i->first, (uint32_t)count, i->groups[0], i->groups[1],
-      i->groups[2], i->steps ? i->steps : DEFAULT_STEPS};
-  memcpy(out->args, args, sizeof args);
-  p->items[n] = (item){true, i->program};
-  p->entries[i->program].in_flight++;
-  return VYRE_OK;
-}
-
-static void
-end_item(vyre_mega_programs *p, uint32_t number)
-{
-  const uint32_t program = p->items[number].program;
-  p->items[number].is_used = false;
-  p->entries[program].in_flight--;
-  free_program(p, program);
-}
-
-vyre_status
-vyre_mega_programs_publish(vyre_mega_programs *programs, const vyre_mega_program_item *given, vyre_mega_program_ticket *ticket,
-                           bool *out_published)
-{
-  vyre_mega_item published;
-  uint32_t number = UINT32_MAX;
-  *out_published = false;
-  lock(programs);
-  VYRE_TRY(unlock(programs, prepare(programs, given, &published, &number)));
-  if (number == programs->options.slots)
-    return VYRE_OK;
-  vyre_status status = vyre_mega_live_publish(programs->live, &published, &ticket->ticket, out_published);
-  ticket->item = number;
-  if (status || !*out_published) {
-    lock(programs);
-    end_item(programs, number);
-    status = unlock(programs, status);
-  }
-  return status;
-}
-
-/* Frees an item that has ended. */
-static void
-note_end(vyre_mega_programs *p, vyre_mega_program_ticket ticket)
-{
-  lock(p);
-  if (ticket.item < p->options.slots && p->items[ticket.item].is_used)
-    end_item(p, ticket.item);
-  pthread_mutex_unlock(&p->lock);
-}
-
-vyre_status
-vyre_mega_programs_poll(vyre_mega_programs *programs, vyre_mega_program_ticket ticket, vyre_mega_slot *out, bool *out_ended)
-{
-  VYRE_TRY(vyre_mega_live_poll(programs->live, ticket.ticket, out, out_ended));
-  if (*out_ended)
-    note_end(programs, ticket);
-  return VYRE_OK;
-}
-
-vyre_status
-vyre_mega_programs_wait_for(vyre_mega_programs *programs, vyre_mega_program_ticket ticket, uint64_t limit_ns, vyre_mega_slot *out,
-                            bool *out_ended)
-{
-  const uint64_t now = clock_now(), deadline = limit_ns < UINT64_MAX - now ? now + limit_ns : UINT64_MAX;
-  VYRE_TRY(live_wait_until(programs->live, ticket.ticket, deadline, out, out_ended));
-  if (*out_ended)
-    note_end(programs, ticket);
-  return VYRE_OK;
-}
-
-vyre_status
-vyre_mega_programs_wait(vyre_mega_programs *programs, vyre_mega_program_ticket ticket, vyre_mega_slot *out)
-{
-  bool ended;
-  return vyre_mega_programs_wait_for(programs, ticket, UINT64_MAX, out, &ended);
-}
-
-void
-vyre_mega_programs_count(vyre_mega_programs *programs, vyre_mega_programs_counts *out)
-{
-  const unsigned char *image = programs->image;
-  out->items = word_acquire(image, PROGRAM_HEAD_ITEMS);
-  out->faults = word_acquire(image, PROGRAM_HEAD_FAULTS);
-  out->steps = word_acquire(image, PROGRAM_HEAD_STEPS) | (uint64_t)word_acquire(image, PROGRAM_HEAD_STEPS_HIGH) << 32;
+  return programs_unlock(programs, status);
 }

@@ -39,7 +39,8 @@ static const option_row rows[] = {
      OPTION_NUMBER,
      AT(passes),
      "N",
-     "repeat a dispatch while items of handlers with barriers for the whole grid yield, at most N times. Default: 1",
+     "for handlers with `barrier device`: run a dispatch again while one of them returns VYRE_MEGA_AGAIN, at most N times in all. "
+     "-timeout limits one submission: a few passes on Vulkan, all passes elsewhere. Default: 1",
      .least = 1,
      .most = INT32_MAX},
     {.name = "Reports", OPTION_SECTION},
@@ -113,6 +114,9 @@ check_options(mega_options *o)
 {
   if ((o->watches || o->metrics_path) && !o->is_live)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s needs -live\nFix: add -live", o->watches ? "watch" : "metrics");
+  if (o->passes.text && o->is_live)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-passes repeats a dispatch, but with -live the kernel runs until the queue is done\n"
+                                       "Fix: leave out -passes or -live");
   if (o->is_live && !o->on.timeout.text) /* the one launch runs as long as the program */
     o->on.timeout.value = 0;
   if (o->inputs.count != 1 && !is_replay(o))

@@ -120,61 +120,36 @@ milliseconds_since(uint64_t start)
   return (double)(clock_now() - start) / 1e6;
 }
 
-/* Measures the program compiled for the target: the compilation and the first dispatch, then further dispatches. */
+/* Runs an item several times.  Stores the median of the times, in milliseconds. */
 static vyre_status
-measure_compiled(const run_options *options, run_target ops, vyre_target *target, const run_program *program,
-                 const run_inputs *inputs, run_results *results, costs *out)
+measure_items(const run_options *options, vyre_mega_programs *programs, const run_program *program,
+              const vyre_mega_program_item *item, double *out)
 {
   double times[RUN_MOST_ROUNDS];
-  run_dispatch run;
-  uint64_t start = clock_now();
-  vyre_status status = run_dispatch_make(options, ops, target, program, inputs, results, &run);
-  const vyre_sequence all = {.uploads = run.uploads,
-                             .upload_count = run.upload_count,
-                             .steps = run.steps,
-                             .step_count = run.step_count,
-                             .reads = run.reads,
-                             .read_count = run.read_count};
-  const vyre_sequence again = {.steps = run.steps, .step_count = run.step_count};
-  if (!status)
-    status = ops->submit(target, &all, NULL);
-  out->first = milliseconds_since(start);
-  for (uint64_t i = 0; i < options->bench.value && !status; i++) {
-    start = clock_now();
-    status = ops->submit(target, &again, NULL);
-    times[i] = milliseconds_since(start);
-  }
-  run_dispatch_free(&run);
-  VYRE_TRY(status);
-  qsort(times, options->bench.value, sizeof *times, by_size);
-  out->later = times[options->bench.value / 2];
-  return VYRE_OK;
-}
-
-/* Prints the times until the first result, of later items, and the number of items from which on a compilation pays. */
-static vyre_status
-print_crossover(const run_options *options, run_target ops, vyre_mega_programs *programs, const run_program *program,
-                const run_inputs *inputs, run_results *results, const vyre_mega_program_item *item, double first)
-{
-  double times[RUN_MOST_ROUNDS];
-  costs interpreted = {.first = first}, compiled = {0};
-  vyre_target *target;
   for (uint64_t i = 0; i < options->bench.value; i++) {
     const uint64_t start = clock_now();
     VYRE_TRY(run_item(options, programs, program, item));
     times[i] = milliseconds_since(start);
   }
   qsort(times, options->bench.value, sizeof *times, by_size);
-  interpreted.later = times[options->bench.value / 2];
+  *out = times[options->bench.value / 2];
+  return VYRE_OK;
+}
+
+/* Prints the times until the first result, of later items, and the number of items from which on a compilation pays. */
+static vyre_status
+print_crossover(const run_options *options, vyre_mega_programs *programs, const run_program *program,
+                const vyre_mega_program_item *item, double first)
+{
+  costs interpreted = {.first = first}, compiled;
+  VYRE_TRY(measure_items(options, programs, program, item, &interpreted.later));
   printf("first result: interpreted %.3f ms; a later item %.3f ms\n", interpreted.first, interpreted.later);
-  vyre_device_info info;
-  VYRE_TRY(run_device_describe(options, ops, &info));
-  if ((info.forms & (1u << VYRE_KERNEL_SPIRV | 1u << VYRE_KERNEL_PTX)) == 0)
-    return VYRE_OK; /* the target compiles no programs */
-  VYRE_TRY(run_device_open(options, ops, &target));
-  vyre_status status = measure_compiled(options, ops, target, program, inputs, results, &compiled);
-  VYRE_TRY(vyre_status_join(status, ops->close(target)));
-  printf("first result: compiled %.3f ms; a later dispatch %.3f ms\n", compiled.first, compiled.later);
+  const uint64_t start = clock_now();
+  VYRE_TRY(vyre_status_note(vyre_mega_programs_compile(programs, item->program), "%s", program->path));
+  VYRE_TRY(run_item(options, programs, program, item));
+  compiled.first = milliseconds_since(start);
+  VYRE_TRY(measure_items(options, programs, program, item, &compiled.later));
+  printf("first result: compiled %.3f ms; a later item %.3f ms\n", compiled.first, compiled.later);
   const double gain = interpreted.later - compiled.later, head = compiled.first - interpreted.first;
   if (head <= 0)
     printf("crossover: compiled is faster from the first item on\n");
@@ -185,9 +160,42 @@ print_crossover(const run_options *options, run_target ops, vyre_mega_programs *
   return VYRE_OK;
 }
 
+/* ---- running -------------------------------------------------------------------------------------------------------------- */
+
+/* Compiles the program for later items.  If that fails, they are interpreted, too. */
+static void
+compile(vyre_mega_programs *programs, const run_program *program, uint32_t number)
+{
+  vyre_status status = vyre_mega_programs_compile(programs, number);
+  if (status)
+    fprintf(stderr, "vyre-run: warning: %s stays interpreted: %s\n", program->path, vyre_status_text(status));
+  vyre_status_free(status);
+}
+
+/* Runs the items of -items one after the other.  Prints how many ran which way. */
 static vyre_status
-run_on(const run_options *options, run_target ops, vyre_mega_programs *programs, const run_program *program,
-       const run_inputs *inputs, run_results *results, run_results *scratch)
+run_items(const run_options *options, vyre_mega_programs *programs, const run_program *program, const vyre_mega_program_item *item,
+          vyre_mega_programs_counts *out)
+{
+  for (uint64_t i = 0; i < options->items.value; i++) {
+    if (i && i == options->compile_after.value)
+      compile(programs, program, item->program);
+    VYRE_TRY(run_item(options, programs, program, item));
+  }
+  vyre_mega_programs_count(programs, out);
+  if (out->items + out->compiled != options->items.value)
+    return VYRE_ERROR(VYRE_CODE_INTERNAL,
+                      "internal error: %" PRIu64 " items were interpreted and %" PRIu64 " ran compiled, of %" PRIu64 "\n"
+                      "Fix: report this as a bug of vyre",
+                      out->items, out->compiled, options->items.value);
+  if (options->compile_after.value)
+    printf("items: %" PRIu64 " interpreted, %" PRIu64 " compiled\n", out->items, out->compiled);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_on(const run_options *options, vyre_mega_programs *programs, const run_program *program, const run_inputs *inputs,
+       run_results *results)
 {
   ranges all = {.count = 0};
   vyre_mega_program_options how = {.struct_size = sizeof how,
@@ -207,34 +215,38 @@ run_on(const run_options *options, run_target ops, vyre_mega_programs *programs,
                                        .buffer_count = all.count,
                                        .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
                                        .steps = options->setup.steps < UINT32_MAX ? (uint32_t)options->setup.steps : 0};
-  VYRE_TRY(run_item(options, programs, program, &item));
+  vyre_mega_programs_counts counts;
+  VYRE_TRY(run_items(options, programs, program, &item, &counts));
   VYRE_TRY(move(programs, inputs, results, &all, false));
   const double first = milliseconds_since(start);
-  vyre_mega_programs_counts counts;
-  vyre_mega_programs_count(programs, &counts);
-  if (counts.items != 1)
-    return VYRE_ERROR(VYRE_CODE_INTERNAL,
-                      "internal error: the device interpreted %" PRIu64 " items\nFix: report this as a bug of vyre", counts.items);
   if (options->time)
     printf("time: %s in a megakernel: %.3f ms, of these the registration %.3f ms; %" PRIu64 " instructions\n", program->path, first,
            (double)(registered - start) / 1e6, counts.steps);
-  return options->bench.value ? print_crossover(options, ops, programs, program, inputs, scratch, &item, first) : VYRE_OK;
+  return options->bench.value ? print_crossover(options, programs, program, &item, first) : VYRE_OK;
+}
+
+static vyre_status
+run_with(const run_options *options, run_target ops, vyre_target *target, vyre_target *other, const run_program *program,
+         const run_inputs *inputs, run_results *results)
+{
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < inputs->count; i++)
+    bytes += inputs->items[i].size + 256;
+  const vyre_mega_programs_options how = {
+      .struct_size = sizeof how, .memory = bytes + MEMORY, .scratch = SCRATCH, .groups = 1, .compile_target = other};
+  vyre_mega_programs *programs;
+  VYRE_TRY(vyre_mega_programs_start(ops, target, &how, &programs));
+  vyre_status status = run_on(options, programs, program, inputs, results);
+  return vyre_status_join(status, vyre_mega_programs_stop(programs, NULL, NULL));
 }
 
 vyre_status
 run_megakernel(const run_options *options, run_target ops, vyre_target *target, const run_program *program,
                const run_inputs *inputs, run_results *results)
 {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < inputs->count; i++)
-    bytes += inputs->items[i].size + 256;
-  const vyre_mega_programs_options how = {.struct_size = sizeof how, .memory = bytes + MEMORY, .scratch = SCRATCH, .groups = 1};
-  vyre_mega_programs *programs;
-  VYRE_TRY(vyre_mega_programs_start(ops, target, &how, &programs));
-  run_results scratch = {0}; /* of measurements */
-  vyre_status status = run_results_copy(inputs, &scratch);
-  if (!status)
-    status = run_on(options, ops, programs, program, inputs, results, &scratch);
-  run_results_free(&scratch);
-  return vyre_status_join(status, vyre_mega_programs_stop(programs, NULL, NULL));
+  vyre_target *other = NULL; /* for compiled items */
+  if (options->bench.value || options->compile_after.value)
+    VYRE_TRY(run_device_open(options, ops, &other));
+  vyre_status status = run_with(options, ops, target, other, program, inputs, results);
+  return vyre_status_join(status, ops->close(other));
 }

@@ -247,6 +247,20 @@ static const option_row rows[] = {
      AT(megakernel),
      NULL,
      "do not compile FILE: register it with a live megakernel on the target, which interprets it"},
+    {.name = "items",
+     OPTION_NUMBER,
+     AT(items),
+     "N",
+     "with -megakernel: run FILE N times, one item after the other, on the same buffers. Default: 1",
+     .least = 1,
+     .most = 1u << 30},
+    {.name = "compile-after",
+     OPTION_NUMBER,
+     AT(compile_after),
+     "N",
+     "with -megakernel: after N interpreted items compile FILE, and run the later items compiled. Default: never",
+     .least = 1,
+     .most = 1u << 30},
     {.name = "isolate",
      OPTION_FLAG,
      AT(isolate),
@@ -350,6 +364,12 @@ check_options(const run_options *options)
   const bool on_interpreter = !options->target || (options->compare && !options->compare_target);
   if (options->megakernel && !options->target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-megakernel applies to a target, not to the interpreter\nFix: choose one with -target");
+  const char *of_items = options->items.text ? "items" : options->compile_after.text ? "compile-after" : NULL;
+  if (of_items && !options->megakernel)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s needs -megakernel\nFix: add -megakernel", of_items);
+  if (options->compile_after.text && options->bench.value)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-bench with -megakernel measures items before and after the compilation\n"
+                                       "Fix: leave out -compile-after");
   const bool is_compiled = !options->megakernel; /* a megakernel has steps and subgroups of its own */
   const char *interpreter_only = is_compiled && options->steps.text      ? "steps"
                                  : is_compiled && options->subgroup.text ? "subgroup"
@@ -390,7 +410,10 @@ check_options(const run_options *options)
 vyre_status
 run_options_parse(int argc, char **argv, run_options *out)
 {
-  *out = (run_options){.on = {.timeout = {.value = OPTION_TIMEOUT}}, .seed = {.value = 1}, .elements = {.value = RUN_ELEMENTS}};
+  *out = (run_options){.on = {.timeout = {.value = OPTION_TIMEOUT}},
+                       .seed = {.value = 1},
+                       .elements = {.value = RUN_ELEMENTS},
+                       .items = {.value = 1}};
   VYRE_TRY(option_table_parse(&table, argc, argv, out));
   out->input = out->inputs.count ? out->inputs.names[0] : NULL;
   VYRE_TRY(option_glsl_fill(&out->glsl, &out->compile));

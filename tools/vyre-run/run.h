@@ -34,6 +34,7 @@ typedef struct run_options {
   run_settings prints;                           /* names without values */
   option_number steps, subgroup, seed, elements; /* options that become fields of `setup` */
   option_number bench;                           /* rounds, or 0 */
+  option_number items, compile_after;            /* with `megakernel` */
   const char *undefined, *stats, *cost_model, *help;
   bool isolate, time, device_stats, list_devices, measure, version, megakernel;
   bool has_compare_target;

@@ -29,6 +29,7 @@ enum { FRAIL_OTHERS = 16 };
 
 typedef struct frail {
   vyre_target *inner; /* the device */
+  bool is_second;     /* `inner` is not the device of the other tests */
   bool is_lost, hangs;
   uint32_t calls[FRAIL__COUNT], recoveries;
   struct {
@@ -163,6 +164,37 @@ world_target(void)
   return (vyre_target *)(void *)f;
 }
 
+/* Opens a second device, which the caller ends with frail_end_second. */
+static inline vyre_target *
+frail_second(void)
+{
+  frail *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  f->is_second = true;
+  ok(device_open_one(&f->inner));
+  return (vyre_target *)(void *)f;
+}
+
+static inline void
+frail_end_second(vyre_target *target)
+{
+  ok(MEGA_TARGET.close(frail_of(target)->inner));
+  free(target);
+}
+
+static inline vyre_status
+frail_open_again(frail *f)
+{
+  if (f->is_second) {
+    VYRE_TRY(MEGA_TARGET.close(f->inner));
+    return device_open_one(&f->inner);
+  }
+  VYRE_TRY(device_close());
+  VYRE_TRY(device_open());
+  f->inner = device;
+  return VYRE_OK;
+}
+
 static void
 world_target_end(vyre_target *target)
 {
@@ -267,9 +299,7 @@ frail_recover(vyre_target *target)
   for (uint32_t i = 0; i < f->plan_count; i++)
     if (f->plans[i].call == FRAIL_RECOVER)
       return VYRE_ERROR(VYRE_CODE_DEVICE, "frail: the device cannot be opened again\nFix: restart the process");
-  VYRE_TRY(device_close());
-  VYRE_TRY(device_open());
-  f->inner = device;
+  VYRE_TRY(frail_open_again(f));
   for (uint32_t i = 0; i < FRAIL_OTHERS; i++)
     VYRE_TRY(MEGA_TARGET.allocate(f->inner, 4, &f->others[i]));
   f->imports = 0;

@@ -87,12 +87,18 @@ static const vyre_target_ops *const ops = &MEGA_OPS;
 static vyre_target *device;
 
 static inline vyre_status
-device_open(void)
+device_open_one(vyre_target **out)
 {
   char cache[PATH_MAX];
   snprintf(cache, sizeof cache, "%s", test_file("unittests/mega-cache"));
   const vyre_target_options options = {.struct_size = sizeof options, .library = test_library(MEGA_LIBRARY), .cache = cache};
-  return device ? VYRE_OK : MEGA_TARGET.open(&options, NULL, &device);
+  return MEGA_TARGET.open(&options, NULL, out);
+}
+
+static inline vyre_status
+device_open(void)
+{
+  return device ? VYRE_OK : device_open_one(&device);
 }
 
 static inline vyre_status
