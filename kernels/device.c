@@ -434,8 +434,12 @@ write_ptx(const kernel_device *device, uint32_t kernel, const uint8_t *in_bounds
 {
   const kernel_device_kernel *k = &device->kernels[kernel];
   const vyre_spec_value width = {KERNEL_WORKGROUP_SPEC, k->scope == KERNEL_OF_ROWS ? KERNEL_WORKGROUP : KERNEL_PTX_PROGRAM};
-  const vyre_ptx_options options = {
-      .struct_size = sizeof options, .name = KERNEL_ENTRY, .in_bounds = in_bounds, .specs = &width, .spec_count = 1};
+  const vyre_ptx_options options = {.struct_size = sizeof options,
+                                    .name = KERNEL_ENTRY,
+                                    .in_bounds = in_bounds,
+                                    .specs = &width,
+                                    .spec_count = 1,
+                                    .most_registers = KERNEL_PTX_REGISTERS};
   const size_t start = out->size;
   vyre_bytes text = {.allocator = vyre_module_allocator(device->module)};
   vyre_status status = vyre_ptx_write(device->module, (vyre_row){k->program}, &options, &text);

@@ -15,6 +15,7 @@
 enum {
   KERNEL_WORKGROUP = 64,     /* invocations of a workgroup */
   KERNEL_WORKGROUP_SPEC = 0, /* the specialization constant that changes the number of invocations */
+  KERNEL_PTX_REGISTERS = 96, /* most registers of an invocation, so that a multiprocessor has room for many invocations */
   KERNEL_PTX_PROGRAM = 32,   /* invocations of PTX kernels by program: a warp, because most levels have fewer rows */
   KERNEL_ARENA_ZERO = 0,     /* the word of the arena that is 0; loads with an index out of bounds read it */
   KERNEL_ARENA_NOWHERE = 1,  /* the word of the arena that scatters with an index out of bounds write */
