@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* A processor with 256 registers for each lane has room for two waves of 128 registers. */
+/* A SIMD of polaris10 has room for two waves with 128 registers. */
 enum { MOST_SHARED = 16384, MOST_REGISTERS = 128, PUSH = 32 };
 
 /* The most scalar registers that a kernel may spill to lanes of vector registers, and the reason. */
