@@ -401,7 +401,8 @@ kernel_device_pass_head(kernel_device *device)
   const vyre_view *v = vyre_module_view(device->module);
   for (uint32_t program = v->first[0]; program; program = v->next[program]) {
     const head_rows rows = find_head(device->module, program);
-    pass_head(device->module, &rows, 2 * device->memory_count);
+    if (rows.arguments)
+      pass_head(device->module, &rows, 2 * device->memory_count);
   }
   VYRE_TRY(vyre_module_status(device->module));
   VYRE_TRY(vyre_module_seal(device->module, NULL));
