@@ -146,9 +146,12 @@ declare_functions(writer *w)
 
 /* ---- kernels for devices ------------------------------------------------------------------------------------------------- */
 
+/* In the order in which they are written. */
 static const struct {
   const char *name, *form;
-} forms[] = {[VYRE_PHASE_SPIRV] = {"spirv", "VYRE_PHASE_SPIRV"}, [VYRE_PHASE_PTX] = {"ptx", "VYRE_PHASE_PTX"}};
+  uint32_t version;
+} forms[] = {[VYRE_PHASE_SPIRV] = {"spirv", "VYRE_PHASE_SPIRV", VYRE_PHASE_KERNELS_VERSION},
+             [VYRE_PHASE_PTX] = {"ptx", "VYRE_PHASE_PTX", VYRE_PHASE_KERNELS_PASS_HEAD}};
 
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -180,10 +183,12 @@ write_kernel(writer *w, const kernel_device *device, const kernel_device_kernel 
 }
 
 static vyre_status
-write_kernels(writer *w, const kernel_device *device, uint32_t form)
+write_kernels(writer *w, kernel_device *device, uint32_t form)
 {
   const kernel_file *file = w->file;
   const char *name = forms[form].name;
+  if (form == VYRE_PHASE_PTX)
+    VYRE_TRY(kernel_device_pass_head(device));
   for (uint32_t i = 0; i < device->count; i++)
     VYRE_TRY(write_words(w, device, i, form));
   for (uint32_t by_program = 0; by_program < 2; by_program++) {
@@ -202,7 +207,7 @@ write_kernels(writer *w, const kernel_device *device, uint32_t form)
                            "};\n"
                            "static const vyre_phase_kernels %s = {sizeof(vyre_phase_kernels), %s, %u, 0,\n"
                            "    %s_rows, %s_programs, %s_levels, %s_pass};\n",
-                           name, forms[form].form, VYRE_PHASE_KERNELS_VERSION, name, name, name, name);
+                           name, forms[form].form, forms[form].version, name, name, name, name);
 }
 
 static vyre_status

@@ -12,6 +12,7 @@
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct lowering {
@@ -277,6 +278,7 @@ create(kernel_file *file, const vyre_allocator *allocator, kernel_expansion *exp
   VYRE_TRY(kernel_add_device_programs(file, &expansion->text, &out->bytes));
   out->kernels = (kernel_device_kernel *)(void *)out->bytes.data;
   out->count = (uint32_t)(out->bytes.size / sizeof *out->kernels);
+  out->memory_count = kernel_memory(file, (uint8_t[KERNEL_MOST_NAMES]){0});
   VYRE_TRY(vyre_module_create(allocator, 1u << 22, &out->module));
   VYRE_TRY(vyre_text_parse(out->module, expansion->text.data, expansion->text.size, file->path,
                            (vyre_diagnostics){kernel_emit, expansion}));
@@ -315,6 +317,99 @@ kernel_device_find(const kernel_device *device, kernel_scope scope, uint32_t ind
   return NULL;
 }
 
+/* ---- the head in the push constants -------------------------------------------------------------------------------------- */
+
+/* The rows of a program that kernel_device_pass_head changes. */
+typedef struct head_rows {
+  uint32_t program, end;
+  uint32_t read, arguments, head; /* rows: two buffers, and the load of the head's offset */
+  uint32_t given;                 /* number of other push constants */
+} head_rows;
+
+static bool
+has_row_name(const vyre_module *module, uint32_t row, const char *name)
+{
+  const char *own = vyre_row_name(module, (vyre_row){row});
+  return own && strcmp(own, name) == 0;
+}
+
+static head_rows
+find_head(const vyre_module *module, uint32_t program)
+{
+  const vyre_view *v = vyre_module_view(module);
+  head_rows rows = {.program = program, .end = v->next[program] ? v->next[program] : v->rows};
+  for (uint32_t row = program; row < rows.end; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    if (op == VYRE_OP_buffer && has_row_name(module, row, "unwritten memory"))
+      rows.read = row;
+    else if (op == VYRE_OP_buffer && has_row_name(module, row, "the arguments"))
+      rows.arguments = row;
+    else if (op == VYRE_OP_load && has_row_name(module, row, "where the head is"))
+      rows.head = row;
+  }
+  rows.given = rows.arguments ? vyre_type_get(module, v->imm[rows.arguments]).count : 0;
+  return rows;
+}
+
+/* Returns whether the row loads a word of the head, and its number. */
+static bool
+loads_head(const vyre_view *v, const head_rows *rows, uint32_t row, uint32_t *out)
+{
+  const uint32_t path = v->a[row], index = v->b[path];
+  if (vyre_op_of(v, row) != VYRE_OP_load || vyre_op_of(v, path) != VYRE_OP_at || v->a[path] != rows->read || index == 0)
+    return false;
+  const bool is_sum = vyre_op_of(v, index) == VYRE_OP_add && v->a[index] == rows->head && v->b[index] == 0;
+  *out = is_sum ? v->imm[index] : 0;
+  return index == rows->head || is_sum;
+}
+
+static vyre_type_id
+add_struct_of_words(vyre_module *module, uint32_t count)
+{
+  const vyre_type_id word = VYRE_TYPE(VYRE_U32, 1);
+  vyre_member members[sizeof(kernel_programs_arguments) / sizeof(uint32_t) + 2 * KERNEL_MOST_NAMES] = {{0}};
+  for (uint32_t i = 0; i < count; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "word%u", i);
+    members[i] = (vyre_member){vyre_string_intern(module, name, sizeof name), word, VYRE_OFFSET_AUTO, 0};
+  }
+  return vyre_type_struct(module, vyre_string_intern(module, "arguments and head", 32), members, count, VYRE_TYPE_BLOCK);
+}
+
+/* Appends that number of words to the push constants, and loads the head from there. */
+static void
+pass_head(vyre_module *module, const head_rows *rows, uint32_t words)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t op = v->op[rows->arguments], space = v->imm_hi[rows->arguments];
+  const vyre_type_id type = add_struct_of_words(module, rows->given + words);
+  uint32_t word;
+  vyre_row_rewrite(module, (vyre_row){rows->arguments}, op, type, space, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  for (uint32_t row = rows->program; row < rows->end; row++) {
+    if (!loads_head(v, rows, row, &word))
+      continue;
+    vyre_builder b = {.module = module, .program = rows->program};
+    vyre_builder_before(&b, (vyre_row){row});
+    const vyre_row at = vyre_build_at_literal(&b, (vyre_row){rows->arguments}, rows->given + word);
+    vyre_row_rewrite(module, (vyre_row){row}, v->op[row], 0, 0, at, VYRE_NONE, VYRE_NONE);
+  }
+}
+
+vyre_status
+kernel_device_pass_head(kernel_device *device)
+{
+  const vyre_view *v = vyre_module_view(device->module);
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    const head_rows rows = find_head(device->module, program);
+    if (rows.arguments)
+      pass_head(device->module, &rows, 2 * device->memory_count);
+  }
+  VYRE_TRY(vyre_module_status(device->module));
+  VYRE_TRY(vyre_module_seal(device->module, NULL));
+  number_programs(device);
+  return VYRE_OK;
+}
+
 /* ---- the forms ----------------------------------------------------------------------------------------------------------- */
 
 /* Removes comments and unnecessary space, because plugins contain the text. */
@@ -340,8 +435,12 @@ write_ptx(const kernel_device *device, uint32_t kernel, const uint8_t *in_bounds
 {
   const kernel_device_kernel *k = &device->kernels[kernel];
   const vyre_spec_value width = {KERNEL_WORKGROUP_SPEC, k->scope == KERNEL_OF_ROWS ? KERNEL_WORKGROUP : KERNEL_PTX_PROGRAM};
-  const vyre_ptx_options options = {
-      .struct_size = sizeof options, .name = KERNEL_ENTRY, .in_bounds = in_bounds, .specs = &width, .spec_count = 1};
+  const vyre_ptx_options options = {.struct_size = sizeof options,
+                                    .name = KERNEL_ENTRY,
+                                    .in_bounds = in_bounds,
+                                    .specs = &width,
+                                    .spec_count = 1,
+                                    .most_registers = KERNEL_PTX_REGISTERS};
   const size_t start = out->size;
   vyre_bytes text = {.allocator = vyre_module_allocator(device->module)};
   vyre_status status = vyre_ptx_write(device->module, (vyre_row){k->program}, &options, &text);

@@ -15,19 +15,21 @@
 enum {
   KERNEL_WORKGROUP = 64,     /* invocations of a workgroup */
   KERNEL_WORKGROUP_SPEC = 0, /* the specialization constant that changes the number of invocations */
+  KERNEL_PTX_REGISTERS = 96, /* most registers of an invocation, so that a multiprocessor has room for many invocations */
   KERNEL_PTX_PROGRAM = 32,   /* invocations of PTX kernels by program: a warp, because most levels have fewer rows */
   KERNEL_ARENA_ZERO = 0,     /* the word of the arena that is 0; loads with an index out of bounds read it */
   KERNEL_ARENA_NOWHERE = 1,  /* the word of the arena that scatters with an index out of bounds write */
 };
 
-/* The push constants of a kernel by row, in this order.  Offsets are in words of the arena. */
+/* The push constants of a kernel by row, in this order.  Offsets are in words of the arena.  After kernel_device_pass_head the
+ * words of the head follow. */
 typedef struct kernel_listed_arguments {
   uint32_t head;  /* offset in the arena of the head, which has for each memory (kernel_memory) its offset and length, two words */
   uint32_t first; /* the first row of a flat phase; otherwise the offset in the arena of the list of rows */
   uint32_t count; /* number of rows */
 } kernel_listed_arguments;
 
-/* The push constants of a kernel by program, in this order.  Offsets are in words of the arena. */
+/* The push constants of a kernel by program, in this order, followed by the words of the head as above. */
 typedef struct kernel_programs_arguments {
   uint32_t head;
   uint32_t order;  /* offset of the rows of all programs, sorted by level */
@@ -59,7 +61,7 @@ typedef struct kernel_device_kernel {
 typedef struct kernel_device {
   vyre_module *module; /* a program and an input for each kernel, in the order of `kernels` */
   kernel_device_kernel *kernels;
-  uint32_t count;
+  uint32_t count, memory_count;
   vyre_bytes bytes; /* the memory that `kernels` points to, owned */
 } kernel_device;
 
@@ -75,6 +77,9 @@ VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_all
 void kernel_device_free(kernel_device *device);
 /* Returns the kernel of the scope and index, or NULL if the file has none. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, kernel_scope scope, uint32_t index);
+/* Makes the head's words push constants: PTX reads these without registers, and a device has room for them.  Vulkan has less room,
+ * so write SPIR-V before that, and PTX after it. */
+VYRE_MUST_USE vyre_status kernel_device_pass_head(kernel_device *device);
 /* Appends the kernel in the given form, without names.  PTX is padded to whole words by line ends. */
 VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_form form, vyre_bytes *out);
 

@@ -127,9 +127,13 @@ put_head(gen *g)
     pgen_put(g, ", .param .align 8 .b8 buffers[%u]", g->descriptors * 16);
   if (g->push_bytes)
     pgen_put(g, ", .param .align 16 .b8 push[%u]", g->push_bytes);
+  pgen_put(g, ")\n.reqntid %u, %u, %u\n", g->local[0], g->local[1], g->local[2]);
   /* With at least one block per multiprocessor the assembler uses all registers that the kernel needs.  Otherwise it spills
    * some to fit more blocks. */
-  pgen_put(g, ")\n.reqntid %u, %u, %u\n.minnctapersm 1\n{\n", g->local[0], g->local[1], g->local[2]);
+  if (g->options->most_registers)
+    pgen_put(g, ".maxnreg %u\n{\n", g->options->most_registers);
+  else
+    pgen_put(g, ".minnctapersm 1\n{\n");
 }
 
 static void

@@ -89,6 +89,9 @@ typedef enum vyre_phase_form {
 
 /* The version of a kernel's interface with the host: docs/gpu-passes.md, "On a device". */
 #define VYRE_PHASE_KERNELS_VERSION 1u
+/* Kernels of this version have more push constants after those of version 1: the words of their head. They do not read it in the
+ * arena. */
+#define VYRE_PHASE_KERNELS_PASS_HEAD 2u
 
 /* The specialization constant with a kernel's workgroup size. The entry point is "main". A workgroup has as many invocations along
  * x as specialization constant 0, a u32 with default 64. PTX has no such constant: the host reads the block size in its text
@@ -111,7 +114,7 @@ typedef enum vyre_phase_limit {
 typedef struct vyre_phase_kernels {
   uint32_t struct_size;
   uint32_t form;    /* vyre_phase_form */
-  uint32_t version; /* VYRE_PHASE_KERNELS_VERSION; a host skips kernels of other versions */
+  uint32_t version; /* VYRE_PHASE_KERNELS_...; a host skips kernels of versions that it does not know */
   uint32_t reserved;
   /* An element for each phase. In `rows`, each invocation processes a row. In `programs`, each workgroup processes a program level
    * by level. */

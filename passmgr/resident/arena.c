@@ -333,7 +333,7 @@ ends_repeats(const sequence *s)
 static vyre_status
 list_transfers(sequence *s)
 {
-  const uint32_t *heads = make_heads(s);
+  const uint32_t *heads = s->head_words = make_heads(s);
   s->fills = sequence_allocate(s, 2 + s->block_count, sizeof *s->fills);
   s->uploads = sequence_allocate(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
   s->reads = sequence_allocate(s, 2 + s->block_count, sizeof *s->reads);
@@ -411,15 +411,38 @@ buffers_of(const sequence *s, const plan_step *step, vyre_range out[2])
   return out;
 }
 
+/* Makes the step of a kernel of phases. */
+static vyre_status
+make_step(const sequence *s, const plan_step *from, vyre_step *out)
+{
+  const sequence_member *m = &s->members[from->pass];
+  const vyre_phases *phases = from->kind == PLAN_COMPARE ? &compare_phases : m->pass.phases;
+  const vyre_phase_kernels *kernels = vyre_phases_kernels(phases, 1u << m->pass.kernels->form);
+  const bool by_program = from->kind == PLAN_PROGRAMS || from->kind == PLAN_PASS;
+  const uint32_t given = by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS, head = vyre_phases_head_words(phases, kernels);
+  uint32_t *push = sequence_allocate(s, DEVICE_PUSH + (size_t)head, sizeof *push);
+  vyre_range *buffers = sequence_allocate(s, 2, sizeof *buffers);
+  if (!push || !buffers)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  const vyre_phase_kernel *kernel = kernel_of(s, from, push, &out->groups[0]);
+  memcpy(push + given, s->head_words + (push[0] - s->heads), head * sizeof *push);
+  out->groups[1] = out->groups[2] = 1;
+  out->buffers = buffers_of(s, from, buffers);
+  out->buffer_count = 2;
+  out->push = push;
+  out->push_size = (uint32_t)((given + head) * sizeof *push);
+  out->beside = from->beside;
+  return vyre_device_kernel(s->device, kernel, kernels->form, by_program, out->push_size, m->context->record->pass.name,
+                            &out->kernel);
+}
+
 static vyre_status
 make_steps(sequence *s)
 {
   const plan *p = &s->plan;
-  vyre_range(*buffers)[2] = sequence_allocate(s, p->step_count, sizeof *buffers);
-  uint32_t(*push)[DEVICE_PUSH] = sequence_allocate(s, p->step_count, sizeof *push);
   s->steps = sequence_allocate(s, p->step_count, sizeof *s->steps);
   s->until = sequence_allocate(s, p->repeat_count, sizeof *s->until);
-  if (!buffers || !push || !s->steps || !s->until)
+  if (!s->steps || !s->until)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   for (uint32_t i = 0; i < p->step_count; i++) {
     vyre_step *step = &s->steps[i];
@@ -427,17 +450,7 @@ make_steps(sequence *s)
       VYRE_TRY(vyre_changes_make_step(s, p->steps[i].kind == PLAN_SAVE, step));
       continue;
     }
-    const sequence_member *m = &s->members[p->steps[i].pass];
-    const vyre_phase_kernel *kernel = kernel_of(s, &p->steps[i], push[i], &step->groups[0]);
-    const bool by_program = p->steps[i].kind == PLAN_PROGRAMS || p->steps[i].kind == PLAN_PASS;
-    VYRE_TRY(
-        vyre_device_kernel(s->device, kernel, m->pass.kernels->form, by_program, m->context->record->pass.name, &step->kernel));
-    step->groups[1] = step->groups[2] = 1;
-    step->buffers = buffers_of(s, &p->steps[i], buffers[i]);
-    step->buffer_count = 2;
-    step->push = push[i];
-    step->push_size = (by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS) * sizeof(uint32_t);
-    step->beside = p->steps[i].beside;
+    VYRE_TRY(make_step(s, &p->steps[i], step));
   }
   for (uint32_t i = 0; i < p->repeat_count; i++)
     s->until[i] = vyre_arena_range(s, s->members[p->repeats[i].pass].words[p->repeats[i].number] + 1, 1);

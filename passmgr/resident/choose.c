@@ -196,19 +196,23 @@ measure_kernels(vyre_device *device)
   enum { HEAD = 2, COUNTED = 8, FIRST = 16 };
   device_costs *costs = &device->costs;
   const vyre_phase_kernels *kernels = vyre_phases_kernels(&compare_phases, device->info.forms);
-  uint32_t words[FIRST] = {0}, push[2][DEVICE_PUSH_ROWS] = {{HEAD, 1, 1}, {HEAD, 1, VISITED - 1}};
+  const uint32_t head = vyre_phases_head_words(&compare_phases, kernels);
+  const uint32_t push_size = (uint32_t)((DEVICE_PUSH_ROWS + head) * sizeof(uint32_t));
+  uint32_t words[FIRST] = {0}, push[2][FIRST] = {{HEAD, 1, 1}, {HEAD, 1, VISITED - 1}};
   for (uint32_t i = 0, at = FIRST; i < compare_phases.memory_count; i++) {
     const bool is_counted = compare_phases.memory[i].kind == VYRE_MEMORY_TABLE;
     words[HEAD + 2 * i] = is_counted ? COUNTED : at;
     words[HEAD + 2 * i + 1] = is_counted ? 1 : VISITED;
     at += is_counted ? 0 : VISITED;
   }
+  for (uint32_t i = 0; i < 2; i++)
+    memcpy(&push[i][DEVICE_PUSH_ROWS], &words[HEAD], head * sizeof(uint32_t));
   const vyre_range whole[2] = {{.buffer = device->arena}, {.buffer = device->arena}};
   const vyre_upload upload = {{device->arena, 0, sizeof words}, words};
   vyre_step steps[LAUNCHED];
   for (uint32_t i = 0; i < LAUNCHED; i++)
-    steps[i] = (vyre_step){.buffers = whole, .buffer_count = 2, .push = push[0], .push_size = sizeof push[0], .groups = {1, 1, 1}};
-  VYRE_TRY(vyre_device_kernel(device, &kernels->rows[0], kernels->form, false, "(measure)", &steps[0].kernel));
+    steps[i] = (vyre_step){.buffers = whole, .buffer_count = 2, .push = push[0], .push_size = push_size, .groups = {1, 1, 1}};
+  VYRE_TRY(vyre_device_kernel(device, &kernels->rows[0], kernels->form, false, push_size, "(measure)", &steps[0].kernel));
   for (uint32_t i = 1; i < LAUNCHED; i++)
     steps[i].kernel = steps[0].kernel;
   double ns;

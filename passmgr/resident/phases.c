@@ -78,11 +78,18 @@ vyre_phases_kernels(const vyre_phases *phases, uint32_t forms)
   const uint32_t count = VYRE_HAS(vyre_phases, phases, kernels_count) && phases->kernels ? phases->kernels_count : 0;
   for (uint32_t i = 0; i < count; i++) {
     const vyre_phase_kernels *kernels = phases->kernels[i];
-    if (kernels && VYRE_HAS(vyre_phase_kernels, kernels, levels) && kernels->version == VYRE_PHASE_KERNELS_VERSION &&
-        kernels->form < VYRE_KERNEL_FORM__COUNT && (forms >> kernels->form & 1) && are_complete(kernels, phases->phase_count))
+    if (kernels && VYRE_HAS(vyre_phase_kernels, kernels, levels) && kernels->version >= VYRE_PHASE_KERNELS_VERSION &&
+        kernels->version <= VYRE_PHASE_KERNELS_PASS_HEAD && kernels->form < VYRE_KERNEL_FORM__COUNT &&
+        (forms >> kernels->form & 1) && are_complete(kernels, phases->phase_count))
       return kernels;
   }
   return NULL;
+}
+
+uint32_t
+vyre_phases_head_words(const vyre_phases *phases, const vyre_phase_kernels *kernels)
+{
+  return kernels->version == VYRE_PHASE_KERNELS_PASS_HEAD ? 2 * phases->memory_count : 0;
 }
 
 /* Fields of vyre_op_info that phases can read. */

@@ -21,6 +21,8 @@ bool vyre_phases_write(const vyre_phases *phases, uint32_t memory);
 
 /* Returns the kernels for a device that accepts these forms (a bit for each vyre_kernel_form), or NULL if there are none. */
 const vyre_phase_kernels *vyre_phases_kernels(const vyre_phases *phases, uint32_t forms);
+/* Returns the number of words of the head in the push constants of these kernels, which are last there. */
+uint32_t vyre_phases_head_words(const vyre_phases *phases, const vyre_phase_kernels *kernels);
 
 /* Returns the analysis that makes the column with that name, or 0 for a column of the table. */
 uint32_t vyre_column_analysis(const char *name);

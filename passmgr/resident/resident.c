@@ -214,8 +214,8 @@ workgroup_of_text(const vyre_phase_kernel *kernel)
 }
 
 vyre_status
-vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program, const char *label,
-                   vyre_kernel *out)
+vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program, uint32_t push_size,
+                   const char *label, vyre_kernel *out)
 {
   if (has_kernel(device, kernel->code, out))
     return VYRE_OK;
@@ -234,7 +234,7 @@ vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_
                            .spec_count = 1,
                            .slots = slots,
                            .slot_count = sizeof slots / sizeof *slots,
-                           .push_size = (by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS) * sizeof(uint32_t)};
+                           .push_size = push_size};
   return add_kernel(device, kernel->code, &desc, NULL, out);
 }
 

@@ -116,9 +116,9 @@ void vyre_pinned_release(vyre_device *device);
 /* Forgets the registered pages of a lost device. */
 void vyre_pinned_forget(vyre_device *device);
 
-/* Returns a kernel over rows or programs, compiled at its first use. */
+/* Returns a kernel over rows or programs, compiled at its first use, with that many bytes of push constants. */
 VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program,
-                                             const char *label, vyre_kernel *out);
+                                             uint32_t push_size, const char *label, vyre_kernel *out);
 /* Returns a kernel of a C function with that number of buffers.  `code` is its key in the table of kernels. */
 VYRE_MUST_USE vyre_status vyre_device_function(vyre_device *device, const void *code,
                                                uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order, uint32_t buffers,

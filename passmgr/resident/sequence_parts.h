@@ -64,6 +64,7 @@ typedef struct sequence {
   uint32_t endless[2];         /* the words of the arena up to VYRE_PHASE_ENDLESS, if repeats end on the device */
   uint64_t words;              /* words in the arena; the next two fields are word offsets in the arena */
   uint64_t heads, heads_end;   /* columns, orders and kept memory end at `heads`; other memory begins at `heads_end` */
+  const uint32_t *head_words;  /* the words of the arena from `heads` to before `heads_end` */
   uint64_t zeros_end;          /* other memory before this offset is filled with zeros */
   uint32_t kept_count;         /* memories of the device that this sequence uses */
   vyre_device_buffer *buffers; /* direct.c: buffers of each block, of each order's rows, of host_words */

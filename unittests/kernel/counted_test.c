@@ -3,7 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grown.h"
+#include "device.h"
+#include "kernel.h"
+#include "passmgr/registry/registry.h"
 #include "target.h"
+#include "vyre/text.h"
 
 #include <inttypes.h>
 
@@ -468,6 +472,71 @@ TEST(six_passes_take_few_instructions)
   assert_in_range(sim.count("kernels") - launches, 1, MOST_LAUNCHES);
   assert_int_equal(sim.count("waits") - waits, 1);
   assert_ok(vyre_device_close(device));
+}
+
+static void
+ignore(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)user;
+  (void)diagnostic;
+}
+
+/* Compiles a pass whose only phase has a direction to kernels of version 1, which read their head in the arena. */
+static void
+compile_version_1(const char *path, kernel_device *out)
+{
+  static kernel_file file; /* too large for the stack */
+  kernel_expansion expansion;
+  vyre_module *module = new_module();
+  assert_ok(kernel_read(&file, path, (vyre_diagnostics){ignore, NULL}));
+  assert_ok(kernel_expand(&file, &expansion));
+  assert_ok(
+      vyre_text_parse_lines(module, expansion.text.data, expansion.text.size, path, (vyre_diagnostics){kernel_emit, &expansion}));
+  assert_ok(kernel_check(&expansion, module)); /* finds what phases write */
+  kernel_expansion_free(&expansion);
+  vyre_module_destroy(module);
+  assert_ok(kernel_device_create(&file, NULL, NULL, out));
+  assert_int_equal(out->count, 2);
+  assert_int_equal(out->kernels[0].scope, KERNEL_OF_ROWS);
+  assert_int_equal(out->kernels[1].scope, KERNEL_OF_PASS);
+  kernel_file_free(&file);
+}
+
+/* Plugins of before have such kernels. */
+TEST(kernels_of_version_1_give_the_same_bytes)
+{
+  kernel_device compiled;
+  vyre_bytes text[2] = {{0}};
+  compile_version_1(VYRE_SOURCE "/passes/canon/canon.vir", &compiled);
+  for (uint32_t i = 0; i < 2; i++)
+    assert_ok(kernel_device_write(&compiled, i, VYRE_PHASE_PTX, &text[i]));
+  kernel_device_free(&compiled);
+  const vyre_phase_kernel rows = {text[0].data, text[0].size}, none = {0}, whole = {text[1].data, text[1].size};
+  const vyre_phase_kernels kernels = {sizeof kernels, VYRE_PHASE_PTX, VYRE_PHASE_KERNELS_VERSION, 0, &rows, &none, &none, &whole};
+  const vyre_phase_kernels *const all[] = {&kernels};
+  uint32_t at = 0;
+  while (strcmp(registry->passes[at]->pass.name, "canon") != 0)
+    at++;
+  const vyre_phases *now = registry->passes[at]->pass.phases;
+  vyre_phases before = *now;
+  before.kernels = all;
+  before.kernels_count = 1;
+  registry->passes[at]->pass.phases = &before;
+  vyre_device *device = open_simulator();
+  const uint64_t launches = sim.count("kernels");
+  static const uint32_t sizes[] = {ROWS, MANY};
+  for (uint32_t i = 0; i < 2; i++) {
+    vyre_bytes plain = run("canon", sizes[i], NULL), there = run("canon", sizes[i], device);
+    assert_int_equal(there.size, plain.size);
+    assert_memory_equal(there.data, plain.data, plain.size);
+    vyre_bytes_free(&plain);
+    vyre_bytes_free(&there);
+  }
+  assert_true(sim.count("kernels") > launches);
+  assert_ok(vyre_device_close(device));
+  registry->passes[at]->pass.phases = now;
+  vyre_bytes_free(&text[0]);
+  vyre_bytes_free(&text[1]);
 }
 
 TEST_MAIN(prepare, finish)

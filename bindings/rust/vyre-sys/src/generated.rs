@@ -698,6 +698,7 @@ pub type vyre_phase_form = u32;
 pub const VYRE_PHASE_SPIRV: u32 = 0;
 pub const VYRE_PHASE_PTX: u32 = 1;
 pub const VYRE_PHASE_KERNELS_VERSION: u32 = 1;
+pub const VYRE_PHASE_KERNELS_PASS_HEAD: u32 = 2;
 pub const VYRE_PHASE_WORKGROUP_SPEC: u32 = 0;
 
 #[repr(C)]
