@@ -239,13 +239,13 @@ run_phases(run *r, vyre_context *context, vyre_result *out)
   bool is_done = false;
   VYRE_TRY(vyre_phases_begin(context, r->module));
   if (runs_on_device(r, context->record))
-    VYRE_TRY(vyre_sequence_run(r->options.device, context, 1, r->module, &is_done));
+    VYRE_TRY(vyre_sequence_run(r->options.device, context, 1, NULL, r->module, &is_done));
   if (!is_done && !r->host)
     VYRE_TRY(vyre_context_own(&context->base,
                               vyre_device_open(&vyre_target_cpu, &one_thread, vyre_module_allocator(r->module), &r->host)));
   if (!is_done) {
     r->is_chosen = false;
-    VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
+    VYRE_TRY(vyre_sequence_run(r->host, context, 1, NULL, r->module, &is_done));
   }
   VYRE_TRY(vyre_phases_end(context, r->module, out));
   if (*out == VYRE_CHANGED)

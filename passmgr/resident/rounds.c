@@ -1,0 +1,170 @@
+/* Runs several rounds of the same passes in one submission.
+ *
+ * Rows that a pass removes stay as gaps until the host seals the table after the last round, so no row gets another number between
+ * rounds.  All rounds share the memory of side columns, which is cleared between them.  Each round has its own counters.
+ *
+ * In a fixpoint, a program leaves after a round that does not change it.  The step after a round (changes.vir) compares the columns
+ * with copies from before the round, and hides the rows of unchanged programs.  Later rounds skip hidden rows as they skip
+ * removed ones, so the rounds of a program end on the device.  The host gets the number of rounds that changed each program.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sequence_parts.h"
+
+#include <string.h>
+
+enum {
+  BLOCK = 256,     /* invocations of a workgroup of changes.vir */
+  NUMBER_BITS = 5, /* of a column's number in the push constants */
+  COMPARE = 0,     /* what a step does */
+  COMPARE_LAST = 1,
+  HIDE = 2
+};
+
+/* Lists the columns of the table that the passes write, op first.  Returns false if op or room is missing. */
+static bool
+list_columns(sequence *s)
+{
+  sequence_turns *t = &s->turns;
+  t->columns = 1;
+  bool has_op = false;
+  for (uint32_t i = 0; i < s->block_count; i++) {
+    const sequence_block *b = &s->blocks[i];
+    if (!b->column || b->column->analysis)
+      continue;
+    const bool is_op = b->column->column == offsetof(vyre_view, op);
+    if (!is_op && !b->is_read_back)
+      continue;
+    if (!is_op && t->columns == SEQUENCE_CHANGES)
+      return false;
+    t->blocks[is_op ? 0 : t->columns++] = i;
+    has_op |= is_op;
+  }
+  return has_op;
+}
+
+static uint64_t
+groups_of(const sequence *s)
+{
+  return (s->rows.view->rows + UINT64_C(1) * BLOCK - 1) / BLOCK;
+}
+
+vyre_status
+vyre_rounds_begin(sequence *s, bool *out_fits)
+{
+  const vyre_device_info *info = &s->device->info;
+  sequence_turns *t = &s->turns;
+  *out_fits = true;
+  if (!s->rounds)
+    return VYRE_OK;
+  *out_fits = info->max_invocations >= BLOCK && info->max_groups[0] >= groups_of(s);
+  if (!s->rounds->until_unchanged)
+    return VYRE_OK;
+  const vyre_view *v = s->rows.view;
+  *out_fits = *out_fits && list_columns(s);
+  t->programs = s->rows.programs + 1;
+  t->starts = sequence_allocate(s, t->programs, sizeof *t->starts);
+  t->changed = sequence_allocate(s, t->programs, sizeof *t->changed);
+  if (!t->starts || !t->changed)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  for (uint32_t program = v->first[0], i = 0; program; program = v->next[program])
+    t->starts[i++] = program;
+  return VYRE_OK;
+}
+
+void
+vyre_rounds_place_kept(sequence *s)
+{
+  s->turns.starts_at = s->words;
+  s->words += s->turns.programs;
+}
+
+/* Returns whether the memory has no contents before and after a round, so that all rounds can share it. */
+static bool
+is_cleared(const sequence_block *b)
+{
+  return !b->column && !b->is_constant && !b->is_kept && !b->is_read_back && !b->is_uploaded && b->start == 0;
+}
+
+/* Places memory that all rounds share behind memory of which each pass has its own. */
+void
+vyre_rounds_place_zeros(sequence *s)
+{
+  sequence_turns *t = &s->turns;
+  t->changed_at = s->words;
+  s->words += t->programs;
+  for (uint32_t i = 0; i < s->block_count; i++) {
+    sequence_block *b = &s->blocks[i];
+    if (b->column || b->is_constant || b->is_kept || (s->rounds && is_cleared(b)))
+      continue;
+    b->at = s->words;
+    s->words += b->words;
+  }
+  t->clear_at = t->clear_end = s->words;
+  for (uint32_t round = 0; s->rounds && round < s->rounds->count; round++) {
+    uint64_t at = t->clear_at;
+    for (uint32_t i = 0; i < s->block_count; i++)
+      if (is_cleared(&s->blocks[i]) && s->blocks[i].round == round) {
+        s->blocks[i].at = at;
+        at += s->blocks[i].words;
+      }
+    t->clear_end = at > t->clear_end ? at : t->clear_end;
+  }
+  s->words = t->clear_end;
+}
+
+void
+vyre_rounds_place_copies(sequence *s)
+{
+  s->turns.before = s->words;
+  s->words += (uint64_t)s->turns.columns * s->rows.view->rows;
+}
+
+vyre_status
+vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step)
+{
+  const sequence_turns *t = &s->turns;
+  const bool is_copy = from->kind == PLAN_COPY;
+  const uint32_t what = from->kind == PLAN_HIDE ? HIDE : from->number == s->rounds->count ? COMPARE_LAST : COMPARE;
+  uint32_t numbers = 0;
+  for (uint32_t i = 0; i < t->columns; i++)
+    numbers |= s->blocks[t->blocks[i]].number << NUMBER_BITS * i;
+  const uint32_t words[] = {s->rows.view->rows,
+                            numbers,
+                            t->columns,
+                            (uint32_t)t->before,
+                            t->columns ? t->programs - 1 : 0,
+                            (uint32_t)t->starts_at,
+                            (uint32_t)t->changed_at,
+                            from->number,
+                            what,
+                            (uint32_t)t->clear_at,
+                            (uint32_t)(t->clear_end - t->clear_at)};
+  const uint32_t copy[] = {words[0], words[1], words[2], words[3], 0, 0, 0, 0};
+  const uint32_t size = is_copy ? sizeof copy : sizeof words;
+  void *push = sequence_allocate(s, 1, sizeof words);
+  vyre_range *arena = sequence_allocate(s, 1, sizeof *arena);
+  if (!push || !arena)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  memcpy(push, is_copy ? copy : words, size);
+  *arena = vyre_arena_range(s, 0, s->words);
+  *step = (vyre_step){.groups = {(uint32_t)groups_of(s), is_copy ? t->columns : 1, 1},
+                      .buffers = arena,
+                      .buffer_count = 1,
+                      .push = push,
+                      .push_size = size};
+  return vyre_device_program(s->device, is_copy ? &vyre_program_save : &vyre_program_round, BLOCK, size, &step->kernel);
+}
+
+void
+vyre_rounds_add_steps(sequence *s, uint32_t pass)
+{
+  const sequence_rounds *r = s->rounds;
+  for (uint32_t i = 0; r && i < r->count; i++) {
+    const bool is_last = i + 1 == r->count;
+    if (pass + 1 != r->ends[i] || (!r->until_unchanged && (is_last || s->turns.clear_at == s->turns.clear_end)))
+      continue;
+    vyre_plan_add_own(&s->plan, PLAN_ROUND, pass, i + 1);
+    if (!is_last && r->until_unchanged)
+      vyre_plan_add_own(&s->plan, PLAN_HIDE, pass, i + 1);
+  }
+}
