@@ -351,7 +351,7 @@ list_transfers(sequence *s)
 {
   const uint32_t *heads = make_heads(s);
   s->fills = sequence_allocate(s, 2 + s->block_count, sizeof *s->fills);
-  s->uploads = sequence_allocate(s, 2 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
+  s->uploads = sequence_allocate(s, 3 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
   s->reads = sequence_allocate(s, 3 + s->block_count, sizeof *s->reads);
   s->late = sequence_allocate(s, s->block_count, sizeof *s->late);
   if (!heads || !s->late || !s->fills || !s->uploads || !s->reads)
@@ -365,6 +365,8 @@ list_transfers(sequence *s)
     s->reads[s->read_count++] = (vyre_read){vyre_arena_range(s, s->turns.changed_at, s->turns.programs), s->turns.changed};
     if (!has_kept(s, s->turns.starts_at, s->turns.programs, s->turns.starts))
       add_upload(s, s->turns.starts_at, s->turns.programs, s->turns.starts);
+    if (s->turns.named && !has_kept(s, s->turns.named_at, s->turns.named_words, s->turns.named))
+      add_upload(s, s->turns.named_at, s->turns.named_words, s->turns.named);
   }
   if (!has_kept(s, s->heads, s->heads_end - s->heads, heads))
     add_upload(s, s->heads, s->heads_end - s->heads, heads);

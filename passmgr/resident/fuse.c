@@ -364,7 +364,8 @@ run_rounds(fused *f, fused_rounds *out, bool *out_fits)
   for (uint32_t i = 0; i < programs && f->rounds.until_unchanged; i++)
     changing = out->changed[i] > changing ? out->changed[i] : changing;
   const bool ended = f->rounds.until_unchanged && changing + 1 < f->rounds.count;
-  VYRE_TRY(end_rounds(f, ended ? changing + 1 : f->rounds.count, changing, out));
+  const uint32_t ran = ended ? changing + 1 : f->rounds.count, lost = f->rounds.lost;
+  VYRE_TRY(end_rounds(f, lost && lost < ran ? lost : ran, changing, out));
   for (uint32_t i = 0; i < f->rounds.ends[out->rounds - 1]; i++) {
     provided |= f->members[i].record->pass.provides;
     passes += f->members[i].node != 0;
@@ -391,6 +392,7 @@ vyre_run_fused_rounds(run *r, uint32_t id, uint32_t most, fused_rounds *out)
     return VYRE_OK;
   f.rounds.count = s.rounds;
   f.rounds.until_unchanged = r->pipeline->nodes[id].kind == VYRE_NODE_FIXPOINT;
+  f.rounds.checks_versions = s.checks_versions;
   f.rounds.changed = out->changed;
   f.wanted = select_members(&f, &s);
   VYRE_TRY(vyre_run_seal(r));

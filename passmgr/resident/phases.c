@@ -62,6 +62,12 @@ vyre_phases_write(const vyre_phases *phases, uint32_t memory)
   return is;
 }
 
+bool
+vyre_phases_is_loss(const vyre_phase_memory *memory)
+{
+  return memory->kind == VYRE_MEMORY_COUNTER && memory->stride == 1 && strcmp(memory->name, "loses_versions") == 0;
+}
+
 /* Returns whether each phase has a kernel over rows. */
 static bool
 are_complete(const vyre_phase_kernels *kernels, uint32_t phases)
@@ -349,6 +355,9 @@ vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *o
 {
   const vyre_pass *pass = &context->record->pass;
   *out = report_counters(context);
+  for (uint32_t i = 0; i < pass->phases->memory_count; i++)
+    if (vyre_phases_is_loss(&pass->phases->memory[i]) && *(const uint32_t *)context->memory[i].data == 0)
+      context->preserved |= VYRE_VERSIONS;
   context->swept = true;
   return pass->finish ? pass->finish(&context->base, module) : VYRE_OK;
 }

@@ -22,6 +22,9 @@ VYRE_MUST_USE vyre_status vyre_phases_end(vyre_context *context, const vyre_modu
 /* Returns whether one of the phases writes the memory with that number. */
 bool vyre_phases_write(const vyre_phases *phases, uint32_t memory);
 
+/* Returns whether the memory is the counter that is not 0 if the phases did not preserve versions. */
+bool vyre_phases_is_loss(const vyre_phase_memory *memory);
+
 /* Returns the kernels for a device that accepts these forms (a bit for each vyre_kernel_form), or NULL if there are none. */
 const vyre_phase_kernels *vyre_phases_kernels(const vyre_phases *phases, uint32_t forms);
 

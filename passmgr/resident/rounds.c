@@ -15,12 +15,13 @@
 enum {
   BLOCK = 256,     /* invocations of a workgroup of changes.vir */
   NUMBER_BITS = 5, /* of a column's number in the push constants */
-  COMPARE = 0,     /* what a step does */
-  COMPARE_LAST = 1,
-  HIDE = 2
+  LAST = 1,        /* bits of what a step does */
+  HIDE = 2,
+  UNTIL_UNCHANGED = 4
 };
 
-/* Lists the columns of the table that the passes write, op first.  Returns false if op or room is missing. */
+/* Lists the columns of the table that the passes write, op first.  Without until_unchanged, op is enough.  Returns false if op or
+ * room is missing. */
 static bool
 list_columns(sequence *s)
 {
@@ -32,7 +33,7 @@ list_columns(sequence *s)
     if (!b->column || b->column->analysis)
       continue;
     const bool is_op = b->column->column == offsetof(vyre_view, op);
-    if (!is_op && !b->is_read_back)
+    if (!is_op && !(b->is_read_back && s->rounds->until_unchanged))
       continue;
     if (!is_op && t->columns == SEQUENCE_CHANGES)
       return false;
@@ -48,23 +49,45 @@ groups_of(const sequence *s)
   return (s->rows.view->rows + UINT64_C(1) * BLOCK - 1) / BLOCK;
 }
 
+/* Makes the bits of rows that joins and their parts name. */
+static bool
+find_named(sequence *s)
+{
+  sequence_turns *t = &s->turns;
+  const vyre_view *v = s->rows.view;
+  t->named_words = (v->rows + 31) / 32;
+  t->named = sequence_allocate(s, t->named_words, sizeof *t->named);
+  for (uint32_t i = 1; i < v->join_count && t->named; i++) {
+    const vyre_join *join = &v->joins[i];
+    t->named[join->row / 32] |= 1u << join->row % 32;
+    for (uint32_t k = 0; k < join->count; k++) {
+      const vyre_part *part = &v->parts[join->first + k];
+      const uint32_t version = (part->version & VYRE_JOIN) ? 0 : part->version;
+      t->named[version / 32] |= 1u << version % 32;
+      t->named[part->edge / 32] |= 1u << part->edge % 32;
+    }
+  }
+  return t->named != NULL;
+}
+
 vyre_status
 vyre_rounds_begin(sequence *s, bool *out_fits)
 {
   const vyre_device_info *info = &s->device->info;
   sequence_turns *t = &s->turns;
+  const sequence_rounds *r = s->rounds;
   *out_fits = true;
-  if (!s->rounds)
+  if (!r)
     return VYRE_OK;
   *out_fits = info->max_invocations >= BLOCK && info->max_groups[0] >= groups_of(s);
-  if (!s->rounds->until_unchanged)
+  if (!r->until_unchanged && !r->checks_versions)
     return VYRE_OK;
   const vyre_view *v = s->rows.view;
   *out_fits = *out_fits && list_columns(s);
   t->programs = s->rows.programs + 1;
   t->starts = sequence_allocate(s, t->programs, sizeof *t->starts);
   t->changed = sequence_allocate(s, t->programs, sizeof *t->changed);
-  if (!t->starts || !t->changed)
+  if (!t->starts || !t->changed || (r->checks_versions && !find_named(s)))
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   for (uint32_t program = v->first[0], i = 0; program; program = v->next[program])
     t->starts[i++] = program;
@@ -72,10 +95,22 @@ vyre_rounds_begin(sequence *s, bool *out_fits)
 }
 
 void
+vyre_rounds_end(sequence *s)
+{
+  const sequence_turns *t = &s->turns;
+  if (t->programs && s->rounds->until_unchanged)
+    memcpy(s->rounds->changed, t->changed, (t->programs - 1) * sizeof *t->changed);
+  if (t->programs && s->rounds->checks_versions)
+    s->rounds->lost = t->changed[t->programs - 1];
+}
+
+void
 vyre_rounds_place_kept(sequence *s)
 {
-  s->turns.starts_at = s->words;
-  s->words += s->turns.programs;
+  sequence_turns *t = &s->turns;
+  t->starts_at = s->words;
+  t->named_at = t->starts_at + t->programs;
+  s->words = t->named_at + t->named_words;
 }
 
 /* Returns whether the memory has no contents before and after a round, so that all rounds can share it. */
@@ -85,6 +120,21 @@ is_cleared(const sequence_block *b)
   return !b->column && !b->is_constant && !b->is_kept && !b->is_read_back && !b->is_uploaded && b->start == 0;
 }
 
+/* Places the counters of lost versions round after round. */
+static void
+place_losses(sequence *s)
+{
+  sequence_turns *t = &s->turns;
+  t->lost_at = s->words;
+  t->losers = 0;
+  for (uint32_t round = 0; s->rounds && round < s->rounds->count; round++)
+    for (uint32_t i = 0; i < s->block_count; i++)
+      if (s->blocks[i].is_loss_of_versions && s->blocks[i].round == round) {
+        s->blocks[i].at = s->words++;
+        t->losers += round == 0;
+      }
+}
+
 /* Places memory that all rounds share behind memory of which each pass has its own. */
 void
 vyre_rounds_place_zeros(sequence *s)
@@ -92,9 +142,10 @@ vyre_rounds_place_zeros(sequence *s)
   sequence_turns *t = &s->turns;
   t->changed_at = s->words;
   s->words += t->programs;
+  place_losses(s);
   for (uint32_t i = 0; i < s->block_count; i++) {
     sequence_block *b = &s->blocks[i];
-    if (b->column || b->is_constant || b->is_kept || (s->rounds && is_cleared(b)))
+    if (b->column || b->is_constant || b->is_kept || (s->rounds && (is_cleared(b) || b->is_loss_of_versions)))
       continue;
     b->at = s->words;
     s->words += b->words;
@@ -119,12 +170,25 @@ vyre_rounds_place_copies(sequence *s)
   s->words += (uint64_t)s->turns.columns * s->rows.view->rows;
 }
 
+/* Returns the offset of the versions in the arena, or 0 if they are not checked. */
+static uint64_t
+versions_of(const sequence *s)
+{
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < s->block_count && s->turns.named; i++)
+    if (s->blocks[i].column && s->blocks[i].column->column == offsetof(vyre_view, version))
+      at = s->blocks[i].at;
+  return at;
+}
+
 vyre_status
 vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step)
 {
   const sequence_turns *t = &s->turns;
   const bool is_copy = from->kind == PLAN_COPY;
-  const uint32_t what = from->kind == PLAN_HIDE ? HIDE : from->number == s->rounds->count ? COMPARE_LAST : COMPARE;
+  const uint32_t what = (from->number == s->rounds->count ? LAST : 0) | (from->kind == PLAN_HIDE ? HIDE : 0) |
+                        (s->rounds->until_unchanged ? UNTIL_UNCHANGED : 0);
+  const uint64_t lost = t->lost_at + (uint64_t)t->losers * (from->number - 1);
   uint32_t numbers = 0;
   for (uint32_t i = 0; i < t->columns; i++)
     numbers |= s->blocks[t->blocks[i]].number << NUMBER_BITS * i;
@@ -138,7 +202,11 @@ vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step)
                             from->number,
                             what,
                             (uint32_t)t->clear_at,
-                            (uint32_t)(t->clear_end - t->clear_at)};
+                            (uint32_t)(t->clear_end - t->clear_at),
+                            (uint32_t)versions_of(s),
+                            (uint32_t)t->named_at,
+                            (uint32_t)lost,
+                            t->named ? t->losers : 0};
   const uint32_t copy[] = {words[0], words[1], words[2], words[3], 0, 0, 0, 0};
   const uint32_t size = is_copy ? sizeof copy : sizeof words;
   void *push = sequence_allocate(s, 1, sizeof words);
@@ -159,12 +227,13 @@ void
 vyre_rounds_add_steps(sequence *s, uint32_t pass)
 {
   const sequence_rounds *r = s->rounds;
+  const bool hides = s->turns.columns != 0;
   for (uint32_t i = 0; r && i < r->count; i++) {
     const bool is_last = i + 1 == r->count;
-    if (pass + 1 != r->ends[i] || (!r->until_unchanged && (is_last || s->turns.clear_at == s->turns.clear_end)))
+    if (pass + 1 != r->ends[i] || (!hides && (is_last || s->turns.clear_at == s->turns.clear_end)))
       continue;
     vyre_plan_add_own(&s->plan, PLAN_ROUND, pass, i + 1);
-    if (!is_last && r->until_unchanged)
+    if (!is_last && hides)
       vyre_plan_add_own(&s->plan, PLAN_HIDE, pass, i + 1);
   }
 }

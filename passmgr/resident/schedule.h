@@ -24,6 +24,7 @@ typedef struct schedule {
   schedule_member members[SCHEDULE_MOST];
   uint32_t count, passes; /* members; members that are nodes of the pipeline */
   uint32_t rounds;
+  bool checks_versions; /* rounds may lose the versions that later ones require, which the device must check */
 } schedule;
 
 /* Returns whether the phases of the pass can run on the device or CPU that `where` describes. */

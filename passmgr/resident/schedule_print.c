@@ -38,7 +38,7 @@ add_column(columns *c, const char *name)
 }
 
 /* Lists the columns of the sequence that are uploaded and read back.  A column that the pass or an earlier one provides is not
- * uploaded. */
+ * uploaded, and rounds do not read it back. */
 static void
 find_columns(const schedule *s, columns *up, columns *down)
 {
@@ -54,7 +54,7 @@ find_columns(const schedule *s, columns *up, columns *down)
         continue;
       if (!(vyre_column_analysis(memory->name) & provided))
         add_column(up, memory->name);
-      if (vyre_phases_write(phases, k))
+      if (vyre_phases_write(phases, k) && !(s->rounds && (vyre_column_analysis(memory->name) & record->pass.provides)))
         add_column(down, memory->name);
     }
   }

@@ -67,6 +67,7 @@ add_block(sequence *s, const vyre_context *context, uint32_t round, uint32_t ind
                          .column = memory->kind == VYRE_MEMORY_COLUMN ? source : NULL,
                          .is_kept = is_input,
                          .round = round,
+                         .is_loss_of_versions = vyre_phases_is_loss(memory),
                          .start = memory->kind == VYRE_MEMORY_VERDICT ? UINT32_MAX : 0,
                          .is_uploaded = (memory->kind == VYRE_MEMORY_COLUMN && !source->provides) ||
                                         (is_given && memory->kind != VYRE_MEMORY_TABLE)};
@@ -403,15 +404,14 @@ run_plan(sequence *s, bool *out_fits)
   VYRE_TRY(submit_all(&u));
   VYRE_TRY(check_endless(s));
   VYRE_TRY(check_old_levels(s));
-  if (s->turns.programs)
-    memcpy(s->rounds->changed, s->turns.changed, (s->turns.programs - 1) * sizeof *s->turns.changed);
+  vyre_rounds_end(s);
   report_transfers(s->device, &u.timing, s->members[0].context->options.report);
   return VYRE_OK;
 }
 
 /* Runs the sequence.  If the device is lost, the host's memory is unchanged. */
 static vyre_status
-run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const sequence_rounds *rounds, vyre_module *module,
+run_once(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds, vyre_module *module,
          bool *out_fits)
 {
   sequence s = {.device = device,
@@ -443,7 +443,7 @@ run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const sequ
 /* Opens the lost device again and runs the sequence once more.  Frees `status`, the error of the first try, unless the device
  * cannot be opened. */
 static vyre_status
-run_again(vyre_device *device, vyre_context *contexts, uint32_t count, const sequence_rounds *rounds, vyre_module *module,
+run_again(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds, vyre_module *module,
           vyre_status status, bool *out_fits)
 {
   vyre_status again = vyre_device_recover(device);
@@ -470,7 +470,7 @@ close_lost_device(vyre_device *device, vyre_status status)
 }
 
 vyre_status
-vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const sequence_rounds *rounds, vyre_module *module,
+vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds, vyre_module *module,
                   bool *out_fits)
 {
   vyre_status status = run_once(device, contexts, count, rounds, module, out_fits);

@@ -23,7 +23,8 @@ typedef struct sequence_block {
   bool is_kept;                    /* not zero, uploaded, and not written by phases, so the device keeps it for the next sequence */
   uint32_t number;                 /* index of the column in device->columns */
   uint32_t start;                  /* the word that fills the memory at the start, if it is not uploaded */
-  uint32_t round; /* of the first pass that uses it, from 0 */
+  uint32_t round;         /* of the first pass that uses it, from 0 */
+  bool is_loss_of_versions; /* the counter of VYRE_PHASES_LOSS */
   bool is_uploaded, is_read_back;
   uint32_t read; /* index in sequence.reads of memory that is read back with the steps */
 } sequence_block;
@@ -57,11 +58,14 @@ typedef struct sequence_changes {
 /* The memory between rounds (rounds.c).  Offsets are in words of the arena. */
 typedef struct sequence_turns {
   uint32_t blocks[SEQUENCE_CHANGES]; /* indices in sequence.blocks of the columns that are compared, op first */
-  uint32_t columns;                  /* their number; 0 without until_unchanged */
-  uint32_t programs;                 /* words of the next two arrays: programs and one; 0 without until_unchanged */
+  uint32_t columns;                  /* their number; 0 if no row is hidden between rounds */
+  uint32_t programs;                 /* words of the next two arrays: programs and one; 0 if no row is hidden */
   uint32_t *starts;                  /* the first row of each program, and 0 */
-  uint32_t *changed;                 /* the last round that changed each program, and 0 */
-  uint64_t starts_at, changed_at;
+  uint32_t *changed;                 /* the last round that changed each program, and the first one that lost versions */
+  uint32_t *named;                   /* a bit for each row that the origins of versions name; NULL if versions are not checked */
+  uint64_t starts_at, changed_at, named_at;
+  uint64_t lost_at; /* counters of passes that lost versions, by round */
+  uint32_t named_words, losers; /* words of `named`; counters of a round */
   uint64_t before;              /* the copies of the columns */
   uint64_t clear_at, clear_end; /* memory that each round begins with as zeros */
 } sequence_turns;
@@ -92,7 +96,7 @@ typedef struct sequence {
   bool is_lazy;   /* columns are read back after the host has the counters */
   uint32_t *late; /* indices in `blocks` of these columns */
   sequence_changes changes;
-  const sequence_rounds *rounds; /* NULL for one round */
+  sequence_rounds *rounds; /* NULL for one round */
   sequence_turns turns;
   vyre_step *steps;  /* by step of the plan */
   vyre_range *until; /* by repeat of the plan: the word that ends the repeat when it is 0 */
@@ -138,6 +142,8 @@ void vyre_rounds_place_zeros(sequence *s);
 void vyre_rounds_place_copies(sequence *s);
 /* Makes a step PLAN_COPY, PLAN_ROUND or PLAN_HIDE. */
 VYRE_MUST_USE vyre_status vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step);
+/* Sets the outputs of s->rounds, after the readbacks. */
+void vyre_rounds_end(sequence *s);
 /* Adds the steps after the round that ends with the pass, if there is one. */
 void vyre_rounds_add_steps(sequence *s, uint32_t pass);
 

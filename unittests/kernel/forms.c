@@ -29,6 +29,8 @@ const char *const forms_pipelines[] = {"canon",
                                        "sweeps.seen,canon,cf,pm,sweeps.seen,simplify,sweeps.seen",
                                        "repeat<3>(simplify,sweeps.seen),cid,cse",
                                        "sweeps.everything",
+                                       "fixpoint(canon,cf,shash,cid,pm,dce),cse",
+                                       "repeat<6>(pm,cf,cid,dce),fixpoint<max=3>(canon,dce)",
                                        "default<O2>",
                                        NULL};
 _Static_assert(sizeof forms_pipelines / sizeof *forms_pipelines == FORMS_PIPELINES + 1, "FORMS_PIPELINES is wrong");
@@ -209,6 +211,7 @@ forms_compare_batches(uint32_t modules, const form *forms, uint32_t count)
 {
   static const char *const texts[] = {"fixpoint(canon,cf,pm)",
                                       "fixpoint(canon,cf,shash,cid,cse,pm,dce)",
+                                      "fixpoint(canon,cf,shash,cid,pm,dce),cse",
                                       "fixpoint<max=2;on-limit=quiet>(pm,canon)",
                                       "repeat<2>(fixpoint(simplify,fixpoint(canon,dce)),cid)",
                                       "default<O2>",

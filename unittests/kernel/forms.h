@@ -32,7 +32,7 @@ typedef struct form {
 
 /* Pipelines of GPU passes, alone and with other passes between them.  The last element is NULL. */
 extern const char *const forms_pipelines[];
-enum { FORMS_PIPELINES = 19 };
+enum { FORMS_PIPELINES = 21 };
 
 /* Loads the core passes and the sweeps plugin, and opens the devices. */
 void forms_open(form *forms, uint32_t count);
