@@ -365,7 +365,6 @@ make_one(run *r, const vyre_analysis *analysis)
 vyre_status
 vyre_run_make_analyses(run *r, uint32_t wanted)
 {
-  VYRE_TRY(fetch_columns(r, wanted));
   uint32_t needed = wanted & ~r->fresh;
   for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;)
     if (needed & vyre_analyses[i].bit & VYRE_COLUMNS)
@@ -373,6 +372,7 @@ vyre_run_make_analyses(run *r, uint32_t wanted)
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
     if (needed & vyre_analyses[i].bit)
       VYRE_TRY(make_one(r, &vyre_analyses[i]));
+  VYRE_TRY(fetch_columns(r, wanted)); /* a provider may have left its column on the device */
   vyre_module_show_analyses(r->module, wanted);
   return VYRE_OK;
 }

@@ -14,6 +14,7 @@ static vyre_registry *registry;
 const char *const forms_pipelines[] = {"canon",
                                        "cf",
                                        "cid,cse",
+                                       "cse",
                                        "dce",
                                        "dce<interface>",
                                        "pm",
@@ -53,6 +54,7 @@ forms_open(form *forms, uint32_t count)
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
     assert_ok(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));
   assert_ok(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
+  assert_ok(vyre_registry_load(registry, test_file("lit-tests/plugins/rounds.so"), VYRE_ORIGIN_OUTSIDE));
   for (uint32_t i = 0; i < count; i++) {
     vyre_target_options options = forms_options(forms[i].target);
     options.threads = forms[i].threads;
