@@ -490,8 +490,9 @@ keep_contents(sequence *s)
   const plan last = {.orders = device->orders, .order_count = device->order_count, .order_capacity = device->order_capacity};
   for (uint32_t i = 0; i < s->block_count && !s->rows.on_host; i++)
     if (s->blocks[i].column) {
-      const bool is_valid = !s->rounds || s->blocks[i].is_uploaded; /* hidden rows lose what passes provide */
-      device->columns[s->blocks[i].number].generation = is_valid ? vyre_module_generation(s->module, s->blocks[i].host) : 0;
+      device->columns[s->blocks[i].number].generation = vyre_module_generation(s->module, s->blocks[i].host);
+      if (s->rounds && !s->blocks[i].is_uploaded) /* later rounds overwrite columns that passes provide */
+        vyre_module_mark_written(s->module, s->blocks[i].host);
     }
   device->orders = s->plan.orders;
   device->order_count = s->plan.order_count;

@@ -49,6 +49,16 @@ groups_of(const sequence *s)
   return (s->rows.view->rows + UINT64_C(1) * BLOCK - 1) / BLOCK;
 }
 
+/* Returns the block of the versions, or NULL if no phase reads them. */
+static const sequence_block *
+find_versions(const sequence *s)
+{
+  for (uint32_t i = 0; i < s->block_count; i++)
+    if (s->blocks[i].column && s->blocks[i].column->column == offsetof(vyre_view, version))
+      return &s->blocks[i];
+  return NULL;
+}
+
 /* Makes the bits of rows that joins and their parts name. */
 static bool
 find_named(sequence *s)
@@ -83,7 +93,7 @@ vyre_rounds_begin(sequence *s, bool *out_fits)
   if (!r->until_unchanged && !r->checks_versions)
     return VYRE_OK;
   const vyre_view *v = s->rows.view;
-  *out_fits = *out_fits && list_columns(s);
+  *out_fits = *out_fits && list_columns(s) && (!r->checks_versions || find_versions(s));
   t->programs = s->rows.programs + 1;
   t->starts = sequence_allocate(s, t->programs, sizeof *t->starts);
   t->changed = sequence_allocate(s, t->programs, sizeof *t->changed);
@@ -170,17 +180,6 @@ vyre_rounds_place_copies(sequence *s)
   s->words += (uint64_t)s->turns.columns * s->rows.view->rows;
 }
 
-/* Returns the offset of the versions in the arena, or 0 if they are not checked. */
-static uint64_t
-versions_of(const sequence *s)
-{
-  uint64_t at = 0;
-  for (uint32_t i = 0; i < s->block_count && s->turns.named; i++)
-    if (s->blocks[i].column && s->blocks[i].column->column == offsetof(vyre_view, version))
-      at = s->blocks[i].at;
-  return at;
-}
-
 vyre_status
 vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step)
 {
@@ -203,7 +202,7 @@ vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step)
                             what,
                             (uint32_t)t->clear_at,
                             (uint32_t)(t->clear_end - t->clear_at),
-                            (uint32_t)versions_of(s),
+                            t->named ? (uint32_t)find_versions(s)->at : 0,
                             (uint32_t)t->named_at,
                             (uint32_t)lost,
                             t->named ? t->losers : 0};
