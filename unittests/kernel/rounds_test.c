@@ -95,6 +95,8 @@ TEST(programs_retire_in_different_rounds)
                                       "fixpoint<max=4;on-limit=quiet>(dce,rounds.peel)",
                                       "fixpoint<max=5;on-limit=error>(rounds.peel)",
                                       "fixpoint<max=6;on-limit=quiet>(rounds.peel,fixpoint(rounds.peel,dce))",
+                                      "fixpoint(rounds.peel,shash,cid),cse",
+                                      "repeat<2>(rounds.peel,shash,cid),cse",
                                       "repeat<7>(rounds.peel,dce),canon",
                                       "repeat<40>(rounds.peel)"};
   for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) {
@@ -108,7 +110,7 @@ TEST(programs_retire_in_different_rounds)
 /* After each round, program 0 is as before, but passes report changes.  So the rounds end for the other programs only. */
 TEST(changes_that_no_row_shows_are_not_the_end)
 {
-  static const uint32_t literals[] = {150, 3, 1};
+  static const uint32_t literals[] = {150, 7, 1};
   static const char *const texts[] = {
       "fixpoint<max=9;on-limit=quiet>(rounds.swap<from=150;to=151>,rounds.swap<from=151;to=150>)",
       "fixpoint<max=9;on-limit=quiet>(rounds.peel,rounds.swap<from=150;to=151>,rounds.swap<from=151;to=150>,dce)"};
@@ -141,10 +143,11 @@ TEST(a_change_that_no_pass_reports_is_an_error)
 TEST(versions_are_not_older_than_removed_rows)
 {
   static const char *const texts[] = {HEAD "  store %x[0u32], 199u32\n" TAIL, /* a store is a version */
+                                      HEAD "  store %x[0u32], 198u32\n" TAIL, /* a pass reports the loss */
                                       HEAD "  if ult gid.x, 3u32 { store %x[0u32], 199u32 }\n" TAIL, /* a part of a join */
                                       HEAD "  %read = load coherent %x[2u32]\n" TAIL /* a read that counts as a write */};
-  static const char *const pipelines[] = {"fixpoint(rounds.peel,shash,cid,rounds.twins,rounds.drop,dce)",
-                                          "repeat<3>(shash,cid,rounds.twins,rounds.drop,dce)"};
+  static const char *const pipelines[] = {"fixpoint(rounds.peel,shash,cid,rounds.twins,rounds.drop,rounds.retype,dce)",
+                                          "repeat<3>(shash,cid,rounds.twins,rounds.drop,rounds.retype,dce)"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     vyre_bytes input = binary_of_text(texts[i]);
     for (size_t k = 0; k < sizeof pipelines / sizeof *pipelines; k++) {
@@ -156,6 +159,30 @@ TEST(versions_are_not_older_than_removed_rows)
     }
     vyre_bytes_free(&input);
   }
+}
+
+/* The first device has the columns from before the second one changed few of their elements. */
+TEST(changes_of_another_device_are_uploaded)
+{
+  form *first = &forms[BY_PROGRAM], *second = &forms[LAZY];
+  static const uint32_t literals[] = {300, 9, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300};
+  vyre_bytes input = programs_of(literals, sizeof literals / sizeof *literals), results[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    vyre_module *module = new_module();
+    vyre_pipeline_options options = {.struct_size = sizeof options};
+    assert_ok(vyre_vir0_read(module, input.data, input.size, "input", NULL, 0));
+    for (uint32_t turn = 0; turn < 6; turn++) {
+      options.device = i == 0 ? NULL : turn % 2 ? second->device : first->device;
+      assert_ok(run_passes(forms_registry(), "rounds.peel", module, &options));
+    }
+    results[i] = binary_of(module);
+    vyre_module_destroy(module);
+  }
+  assert_int_equal(results[0].size, results[1].size);
+  assert_memory_equal(results[0].data, results[1].data, results[0].size);
+  vyre_bytes_free(&results[0]);
+  vyre_bytes_free(&results[1]);
+  vyre_bytes_free(&input);
 }
 
 int

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-extern const vyre_phases peel_phases, swap_phases, silent_phases, drop_phases, twins_phases;
+extern const vyre_phases peel_phases, swap_phases, silent_phases, drop_phases, retype_phases, twins_phases;
 
 static const vyre_pass peel = {.struct_size = sizeof(vyre_pass),
                                .flags = VYRE_PASS_KEEPS_ORDER,
@@ -59,9 +59,15 @@ static const vyre_pass drop = {.struct_size = sizeof(vyre_pass),
                                .preserves = VYRE_VERSIONS,
                                .phases = &drop_phases};
 
+static const vyre_pass retype = {.struct_size = sizeof(vyre_pass),
+                                 .flags = VYRE_PASS_KEEPS_ORDER,
+                                 .name = "rounds.retype",
+                                 .summary = "turn stores of a literal into literals",
+                                 .phases = &retype_phases};
+
 static const vyre_pass twins = {.struct_size = sizeof(vyre_pass),
                                 .name = "rounds.twins",
                                 .summary = "count loads that equal an earlier one",
                                 .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
                                 .phases = &twins_phases};
-VYRE_PLUGIN("rounds", "1.0", &peel, &swap, &silent, &drop, &twins)
+VYRE_PLUGIN("rounds", "1.0", &peel, &swap, &silent, &drop, &retype, &twins)
