@@ -366,6 +366,7 @@ run_rounds(fused *f, fused_rounds *out, bool *out_fits)
   const bool ended = f->rounds.until_unchanged && changing + 1 < f->rounds.count;
   const uint32_t ran = ended ? changing + 1 : f->rounds.count, lost = f->rounds.lost;
   VYRE_TRY(end_rounds(f, lost && lost < ran ? lost : ran, changing, out));
+  out->lost = lost != 0;
   for (uint32_t i = 0; i < f->rounds.ends[out->rounds - 1]; i++) {
     provided |= f->members[i].record->pass.provides;
     passes += f->members[i].node != 0;

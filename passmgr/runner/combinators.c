@@ -44,10 +44,11 @@ run_rounds(run *r, uint32_t id, vyre_retirement *retirement, bool *out_changed)
   const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
   const uint64_t max = values[VYRE_FIXPOINT_MAX];
   uint64_t round = 0;
-  bool changed = true;
+  bool changed = true, has_lost = false; /* a program whose rounds lose versions loses them again */
   while (changed && round < max) {
     fused_rounds fused = {.changed = retirement->changed};
-    VYRE_TRY(vyre_run_fused_rounds(r, id, left_of(max - round), &fused));
+    VYRE_TRY(vyre_run_fused_rounds(r, id, has_lost ? 1 : left_of(max - round), &fused));
+    has_lost |= fused.lost;
     *out_changed |= fused.any;
     round += fused.rounds;
     if (fused.rounds) {
@@ -84,9 +85,11 @@ static vyre_status
 run_repeat(run *r, uint32_t id, bool *out_changed)
 {
   const uint64_t times = r->pipeline->values[r->pipeline->nodes[id].values];
+  bool has_lost = false;
   for (uint64_t i = 0; i < times;) {
     fused_rounds fused = {0};
-    VYRE_TRY(vyre_run_fused_rounds(r, id, left_of(times - i), &fused));
+    VYRE_TRY(vyre_run_fused_rounds(r, id, has_lost ? 1 : left_of(times - i), &fused));
+    has_lost |= fused.lost;
     *out_changed |= fused.any;
     i += fused.rounds;
     if (fused.rounds)

@@ -108,6 +108,7 @@ typedef struct fused_rounds {
   uint32_t rounds;   /* 0 if nothing ran */
   bool again;        /* the last round changed the module, or the node is a repeat */
   bool any;          /* a round changed the module */
+  bool lost;         /* the last round lost versions that the passes require */
 } fused_rounds;
 
 /* fuse.c: runs at most `most` rounds of the node's children as one sequence on the device, if they can. */

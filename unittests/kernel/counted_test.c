@@ -124,7 +124,8 @@ compare(const passes_text *what, uint32_t rows_a_program)
 
 static const passes_text sequences[] = {
     {"canon", 1, 1},  {"canon,cf,pm", 1, 3}, {"shash,cid", 1, 2}, {"canon,cf,shash,cid", 1, 4},
-    {"limits", 1, 1}, {"dce", 1, 1},         {"simplify", 1, 80}, {"canon,cf,shash,cid,pm,dce", 1, 6}};
+    {"limits", 1, 1}, {"dce", 1, 1},         {"simplify", 1, 80}, {"canon,cf,shash,cid,pm,dce", 1, 6},
+    {"fixpoint(canon,cf,shash,cid,pm,dce)", 1, 32}};
 
 TEST(a_warm_sequence_of_one_program_costs_a_graph_and_a_wait)
 {
