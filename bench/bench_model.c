@@ -48,8 +48,8 @@ static const struct {
 static const double launch_us = 1.5, share = 0.25;
 
 /* The last two are sequences of the others, whose time is not added to theirs. */
-static const char *const passes[] = {"canon", "cf", "shash", "cid", "pm", "dce", "canon,cf,shash,cid,pm,dce",
-                                     "fixpoint(canon,cf,shash,cid,pm,dce)"};
+static const char *const passes[] = {
+    "canon", "cf", "shash", "cid", "pm", "dce", "canon,cf,shash,cid,pm,dce", "fixpoint(canon,cf,shash,cid,pm,dce)"};
 
 /* Functions of the simulator's library. */
 typedef uint64_t count_function(const char *name);

@@ -46,7 +46,8 @@ node_of(const fused *f, uint32_t member)
   return node ? &f->r->pipeline->nodes[node] : NULL;
 }
 
-/* Copies the members, except providers whose column is still valid.  Sets the ends of rounds.  Returns the requirements at the start.
+/* Copies the members, except providers whose column is still valid.  Sets the ends of rounds.  Returns the requirements at the
+ * start.
  */
 static uint32_t
 select_members(fused *f, const schedule *s)
@@ -225,8 +226,8 @@ run_members(fused *f, bool *out_fits)
   vyre_stopwatch watch = {0};
   const uint64_t asked = r->options.device->choices ? clock_now() : 0;
   vyre_run_start(r, &watch, "(sequence)");
-  vyre_status status = vyre_sequence_run(r->options.device, f->contexts, f->count, f->rounds.count > 1 ? &f->rounds : NULL, r->module,
-                                         out_fits);
+  vyre_status status =
+      vyre_sequence_run(r->options.device, f->contexts, f->count, f->rounds.count > 1 ? &f->rounds : NULL, r->module, out_fits);
   if (r->options.device->choices && !status && *out_fits)
     vyre_choose_learn_there(r->options.device, clock_now() - asked);
   vyre_run_stop(r, &watch, 0, false);
@@ -340,8 +341,8 @@ end_rounds(fused *f, uint32_t valid, uint32_t changing, fused_rounds *out)
   return VYRE_OK;
 }
 
-/* Columns that passes provide stay valid if no pass changed the module after them.  Neither the host nor the device has them, so they
- * are computed again when a pass requires them. */
+/* Columns that passes provide stay valid if no pass changed the module after them.  Neither the host nor the device has them, so
+ * they are computed again when a pass requires them. */
 static void
 keep_columns(const fused *f, uint32_t provided)
 {

@@ -13,8 +13,8 @@ bool vyre_phases_resolve(vyre_pass_record *record, const char **out_why);
 /* Sets context->memory, and calls `prepare`, which fills its part.  A side column has no memory unless `prepare` requests it or it
  * holds the levels of a step. */
 VYRE_MUST_USE vyre_status vyre_phases_begin(vyre_context *context, const vyre_module *module);
-/* Sets context->memory for another round of the pass that `first` began with.  The rounds share memory that the phases do not write
- * and what `prepare` filled. */
+/* Sets context->memory for another round of the pass that `first` began with.  The rounds share all memory but
+ * counters and verdicts. */
 VYRE_MUST_USE vyre_status vyre_phases_begin_again(vyre_context *context, const vyre_context *first);
 /* Adds the labelled counters to the report and calls `finish`, after the phases have run.  *out is whether one of these counters is
  * not 0 and the phases write the table. */

@@ -13,11 +13,11 @@
 #include <string.h>
 
 enum {
-  BLOCK = 256,     /* invocations of a workgroup of changes.vir */
-  NUMBER_BITS = 5, /* of a column's number in the push constants */
-  LAST = 1,        /* bits of what a step does */
+  BLOCK = 256, /* invocations of a workgroup of changes.vir */
+  LAST = 1,    /* bits of a step's mode, as in changes.vir */
   HIDE = 2,
-  UNTIL_UNCHANGED = 4
+  UNTIL_UNCHANGED = 4,
+  COPY = 8
 };
 
 /* Lists the columns of the table that the passes write, op first.  Without until_unchanged, op is enough.  Returns false if op or
@@ -180,46 +180,51 @@ vyre_rounds_place_copies(sequence *s)
   s->words += (uint64_t)s->turns.columns * s->rows.view->rows;
 }
 
+static uint32_t
+what_of(const sequence *s, const plan_step *step)
+{
+  if (step->kind == PLAN_COPY)
+    return COPY;
+  return (step->number == s->rounds->count ? LAST : 0) | (step->kind == PLAN_HIDE ? HIDE : 0) |
+         (s->rounds->until_unchanged ? UNTIL_UNCHANGED : 0);
+}
+
 vyre_status
 vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step)
 {
+  enum { OFFSETS = 12, WORDS = OFFSETS + 2 * SEQUENCE_CHANGES };
   const sequence_turns *t = &s->turns;
-  const bool is_copy = from->kind == PLAN_COPY;
-  const uint32_t what = (from->number == s->rounds->count ? LAST : 0) | (from->kind == PLAN_HIDE ? HIDE : 0) |
-                        (s->rounds->until_unchanged ? UNTIL_UNCHANGED : 0);
-  const uint64_t lost = t->lost_at + (uint64_t)t->losers * (from->number - 1);
-  uint32_t numbers = 0;
-  for (uint32_t i = 0; i < t->columns; i++)
-    numbers |= s->blocks[t->blocks[i]].number << NUMBER_BITS * i;
-  const uint32_t words[] = {s->rows.view->rows,
-                            numbers,
-                            t->columns,
-                            (uint32_t)t->before,
-                            t->columns ? t->programs - 1 : 0,
-                            (uint32_t)t->starts_at,
-                            (uint32_t)t->changed_at,
-                            from->number,
-                            what,
-                            (uint32_t)t->clear_at,
-                            (uint32_t)(t->clear_end - t->clear_at),
-                            t->named ? (uint32_t)find_versions(s)->at : 0,
-                            (uint32_t)t->named_at,
-                            (uint32_t)lost,
-                            t->named ? t->losers : 0};
-  const uint32_t copy[] = {words[0], words[1], words[2], words[3], 0, 0, 0, 0};
-  const uint32_t size = is_copy ? sizeof copy : sizeof words;
-  void *push = sequence_allocate(s, 1, sizeof words);
+  const uint64_t rows = s->rows.view->rows,
+                 lost = t->lost_at + (uint64_t)t->losers * (from->kind == PLAN_COPY ? 0 : from->number - 1);
+  uint32_t *push = sequence_allocate(s, WORDS, sizeof *push);
   vyre_range *arena = sequence_allocate(s, 1, sizeof *arena);
   if (!push || !arena)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
-  memcpy(push, is_copy ? copy : words, size);
+  const uint32_t words[OFFSETS] = {(uint32_t)rows,
+                                   t->columns ? t->programs - 1 : 0,
+                                   (uint32_t)t->starts_at,
+                                   (uint32_t)t->changed_at,
+                                   from->number,
+                                   what_of(s, from),
+                                   (uint32_t)t->clear_at,
+                                   (uint32_t)(t->clear_end - t->clear_at),
+                                   t->named ? (uint32_t)find_versions(s)->at : 0,
+                                   (uint32_t)t->named_at,
+                                   (uint32_t)lost,
+                                   t->named ? t->losers : 0};
+  memcpy(push, words, sizeof words);
+  for (uint32_t i = 0; i < SEQUENCE_CHANGES && t->columns; i++) {
+    const uint32_t column = i < t->columns ? i : 0;
+    push[OFFSETS + i] = (uint32_t)s->blocks[t->blocks[column]].at;
+    push[OFFSETS + SEQUENCE_CHANGES + i] = (uint32_t)(t->before + column * rows);
+  }
   *arena = vyre_arena_range(s, 0, s->words);
-  *step = (vyre_step){.groups = {(uint32_t)groups_of(s), is_copy ? t->columns : 1, 1},
+  *step = (vyre_step){.groups = {(uint32_t)groups_of(s), 1, 1},
                       .buffers = arena,
                       .buffer_count = 1,
                       .push = push,
-                      .push_size = size};
-  return vyre_device_program(s->device, is_copy ? &vyre_program_save : &vyre_program_round, BLOCK, size, &step->kernel);
+                      .push_size = WORDS * sizeof *push};
+  return vyre_device_program(s->device, &vyre_program_round, BLOCK, WORDS * sizeof *push, &step->kernel);
 }
 
 void

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* Rounds of a fixpoint in one sequence.  Most fixpoints end in the second round, and rounds after the last one cost launches. */
-enum { FIXPOINT_ROUNDS = 4 };
+/* Rounds of a fixpoint in one sequence.  Nearly all fixpoints over shaders end in the second or third round.  Rounds after the last
+ * one cost time on the device. */
+enum { FIXPOINT_ROUNDS = 3 };
 
 /* ---- a pass -------------------------------------------------------------------------------------------------------------- */
 
@@ -185,7 +186,8 @@ add_round(builder *b, uint32_t node)
 void
 vyre_schedule_rounds(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, vyre_schedule_options options, schedule *out)
 {
-  builder b = {.pipeline = pipeline, .out = out, .where = &options, .holds = UINT32_MAX, .keeps_order = true, .reports_losses = true};
+  builder b = {
+      .pipeline = pipeline, .out = out, .where = &options, .holds = UINT32_MAX, .keeps_order = true, .reports_losses = true};
   uint32_t count = 0, passes = 0;
   out->count = out->passes = out->rounds = 0;
   while (b.round < most && !options.no_fuse && !options.on_host && add_round(&b, node) && b.writes) {

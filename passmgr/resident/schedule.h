@@ -31,9 +31,10 @@ typedef struct schedule {
 bool vyre_schedule_fits(const vyre_pass_record *record, const vyre_schedule_options *where);
 /* Returns the analyses and columns that the pass requires on the CPU or on a device. */
 uint32_t vyre_schedule_requirements(const vyre_pass_record *record, bool on_host);
-/* Makes a sequence of at most `most` rounds of the node's children.  Its rounds are 0 if fewer than two can run in one sequence.  The
- * first round is the sequence that vyre_schedule_make makes. */
-void vyre_schedule_rounds(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, vyre_schedule_options options, schedule *out);
+/* Makes a sequence of at most `most` rounds of the node's children.  Its rounds are 0 if fewer than two can run in one sequence.
+ * The first round is the sequence that vyre_schedule_make makes. */
+void vyre_schedule_rounds(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, vyre_schedule_options options,
+                          schedule *out);
 /* Returns the most rounds of a repeat or fixpoint that may run in one sequence. */
 uint32_t vyre_schedule_most_rounds(const vyre_pipeline *pipeline, uint32_t node);
 /* Makes the longest sequence that begins with this node, with at most `most` nodes.  Its count is 0 if the node is not a pass with

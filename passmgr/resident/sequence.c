@@ -411,8 +411,7 @@ run_plan(sequence *s, bool *out_fits)
 
 /* Runs the sequence.  If the device is lost, the host's memory is unchanged. */
 static vyre_status
-run_once(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds, vyre_module *module,
-         bool *out_fits)
+run_once(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds, vyre_module *module, bool *out_fits)
 {
   sequence s = {.device = device,
                 .allocator = vyre_module_allocator(module),

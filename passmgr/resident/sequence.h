@@ -19,9 +19,10 @@ typedef struct sequence_rounds {
   uint32_t lost;                  /* an output with checks_versions: the round, from 1, that lost versions, or 0 */
 } sequence_rounds;
 
-/* Runs the contexts' passes in this order.  `rounds` is NULL for one round.  The caller must call vyre_phases_begin for each pass before, and vyre_phases_end after.
- * If the device is lost, recovers it once and starts again.  *out_fits is false, and the module is unchanged, in two cases.  The
- * device has no room for the rows, or a device that was chosen by cost was lost twice, which closes the device. */
+/* Runs the contexts' passes in this order.  `rounds` is NULL for one round.  The caller must call vyre_phases_begin for each pass
+ * before, and vyre_phases_end after. If the device is lost, recovers it once and starts again.  *out_fits is false, and the module
+ * is unchanged, in two cases.  The device has no room for the rows, or a device that was chosen by cost was lost twice, which
+ * closes the device. */
 VYRE_MUST_USE vyre_status vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds,
                                             vyre_module *module, bool *out_fits);
 

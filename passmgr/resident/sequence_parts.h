@@ -23,8 +23,8 @@ typedef struct sequence_block {
   bool is_kept;                    /* not zero, uploaded, and not written by phases, so the device keeps it for the next sequence */
   uint32_t number;                 /* index of the column in device->columns */
   uint32_t start;                  /* the word that fills the memory at the start, if it is not uploaded */
-  uint32_t round;         /* of the first pass that uses it, from 0 */
-  bool is_loss_of_versions; /* the counter of VYRE_PHASES_LOSS */
+  uint32_t round;                  /* of the first pass that uses it, from 0 */
+  bool is_loss_of_versions;        /* the counter of vyre_phases_is_loss */
   bool is_uploaded, is_read_back;
   uint32_t read; /* index in sequence.reads of memory that is read back with the steps */
 } sequence_block;
@@ -64,7 +64,7 @@ typedef struct sequence_turns {
   uint32_t *changed;                 /* the last round that changed each program, and the first one that lost versions */
   uint32_t *named;                   /* a bit for each row that the origins of versions name; NULL if versions are not checked */
   uint64_t starts_at, changed_at, named_at;
-  uint64_t lost_at; /* counters of passes that lost versions, by round */
+  uint64_t lost_at;             /* counters of passes that lost versions, by round */
   uint32_t named_words, losers; /* words of `named`; counters of a round */
   uint64_t before;              /* the copies of the columns */
   uint64_t clear_at, clear_end; /* memory that each round begins with as zeros */

@@ -69,10 +69,10 @@ count(const vyre_bytes *input, const char *text, vyre_device *device, const char
 
 TEST(rounds_that_one_submission_holds_are_one_wait)
 {
-  static const uint32_t literals[] = {4, 1, 2};
+  static const uint32_t literals[] = {3, 1, 2};
   vyre_bytes input = programs_of(literals, 3);
   uint64_t waits;
-  assert_int_equal(count(&input, "fixpoint(rounds.peel,dce)", forms[BY_PROGRAM].device, "fixpoint", "rounds", &waits), 4);
+  assert_int_equal(count(&input, "fixpoint(rounds.peel,dce)", forms[BY_PROGRAM].device, "fixpoint", "rounds", &waits), 3);
   assert_int_equal(waits, 1);
   assert_int_equal(count(&input, "fixpoint(canon,cf,shash,cid,pm,dce)", forms[BY_PROGRAM].device, "fixpoint", "rounds", &waits), 2);
   assert_int_equal(waits, 1);
@@ -134,7 +134,7 @@ TEST(a_change_that_no_pass_reports_is_an_error)
   vyre_bytes_free(&input);
 }
 
-#define HEAD \
+#define HEAD                                                                             \
   "program @p workgroup(1, 1, 1) {\n  buffer %x : u32[4] storage rw set(0) binding(0)\n" \
   "  buffer %y : u32[] storage rw set(0) binding(1)\n  %one = load %x[1u32]\n"
 #define TAIL "  %two = load %x[1u32]\n  store %y[0u32], %one\n  store %y[1u32], %two\n}\n"
@@ -142,8 +142,8 @@ TEST(a_change_that_no_pass_reports_is_an_error)
 /* Without the rows that a round removes, both loads have one version, and later rounds count them as equal. */
 TEST(versions_are_not_older_than_removed_rows)
 {
-  static const char *const texts[] = {HEAD "  store %x[0u32], 199u32\n" TAIL, /* a store is a version */
-                                      HEAD "  store %x[0u32], 198u32\n" TAIL, /* a pass reports the loss */
+  static const char *const texts[] = {HEAD "  store %x[0u32], 199u32\n" TAIL,                        /* a store is a version */
+                                      HEAD "  store %x[0u32], 198u32\n" TAIL,                        /* a pass reports the loss */
                                       HEAD "  if ult gid.x, 3u32 { store %x[0u32], 199u32 }\n" TAIL, /* a part of a join */
                                       HEAD "  %read = load coherent %x[2u32]\n" TAIL /* a read that counts as a write */};
   static const char *const pipelines[] = {"fixpoint(rounds.peel,shash,cid,rounds.twins,rounds.drop,dce,rounds.retype)",
@@ -154,8 +154,9 @@ TEST(versions_are_not_older_than_removed_rows)
       const uint64_t rounds = k || i == 1 ? 3 : 2; /* the second round removes the literal that was a store */
       uint64_t waits;
       assert_true(forms_compare("versions", (uint32_t)i, &input, pipelines[k], forms, FORMS - 1));
-      assert_int_equal(count(&input, pipelines[k], forms[BY_PROGRAM].device, "rounds.twins", "loads that equal another one", &waits),
-                       rounds - 1);
+      assert_int_equal(
+          count(&input, pipelines[k], forms[BY_PROGRAM].device, "rounds.twins", "loads that equal another one", &waits),
+          rounds - 1);
       assert_int_equal(waits, rounds); /* the first submission ends with the round that lost versions, and others have one round */
     }
     vyre_bytes_free(&input);
@@ -166,7 +167,8 @@ TEST(versions_are_not_older_than_removed_rows)
 TEST(changes_of_another_device_are_uploaded)
 {
   form *first = &forms[BY_PROGRAM], *second = &forms[LAZY];
-  static const uint32_t literals[] = {300, 9, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300};
+  static const uint32_t literals[] = {300, 9,   300, 300, 300, 300, 300, 300, 300, 300,
+                                      300, 300, 300, 300, 300, 300, 300, 300, 300, 300};
   vyre_bytes input = programs_of(literals, sizeof literals / sizeof *literals), results[2];
   for (uint32_t i = 0; i < 2; i++) {
     vyre_module *module = new_module();

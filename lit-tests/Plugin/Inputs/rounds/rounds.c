@@ -24,16 +24,9 @@ prepare(vyre_pass_ctx *ctx, const vyre_module *module)
   return VYRE_OK;
 }
 
-static const vyre_param params[] = {{.struct_size = sizeof(vyre_param),
-                                     .type = VYRE_PARAM_UINT,
-                                     .name = "from",
-                                     .summary = "the literal",
-                                     .maximum = 1000},
-                                    {.struct_size = sizeof(vyre_param),
-                                     .type = VYRE_PARAM_UINT,
-                                     .name = "to",
-                                     .summary = "its replacement",
-                                     .maximum = 1000}};
+static const vyre_param params[] = {
+    {.struct_size = sizeof(vyre_param), .type = VYRE_PARAM_UINT, .name = "from", .summary = "the literal", .maximum = 1000},
+    {.struct_size = sizeof(vyre_param), .type = VYRE_PARAM_UINT, .name = "to", .summary = "its replacement", .maximum = 1000}};
 
 static const vyre_pass swap = {.struct_size = sizeof(vyre_pass),
                                .flags = VYRE_PASS_KEEPS_ORDER | VYRE_PASS_PREPARES_EARLY,
