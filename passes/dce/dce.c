@@ -389,15 +389,6 @@ prepare(vyre_pass_ctx *ctx, const vyre_module *module)
   return VYRE_OK;
 }
 
-static vyre_status
-finish(vyre_pass_ctx *ctx, const vyre_module *module)
-{
-  (void)module;
-  if (*ctx->host->memory(ctx, "anything", 0) == 0 && *ctx->host->memory(ctx, "shared", 0) == 0)
-    ctx->host->preserved(ctx, VYRE_VERSIONS);
-  return VYRE_OK;
-}
-
 extern const vyre_phases dce_phases;
 
 static const vyre_param params[] = {{
@@ -420,6 +411,5 @@ static const vyre_pass dce = {
     .run = run,
     .phases = &dce_phases,
     .prepare = prepare,
-    .finish = finish,
 };
 VYRE_PLUGIN("dce", "1.0", &dce)

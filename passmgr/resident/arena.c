@@ -85,6 +85,7 @@ place_kept(sequence *s)
     if (b->is_kept)
       b->at = place_words(s, b->words);
   }
+  vyre_rounds_place_kept(s);
 }
 
 /* Assigns places to memory that is filled or uploaded in each sequence. */
@@ -94,9 +95,7 @@ place_other(sequence *s)
   for (uint32_t i = 0; i < s->count; i++)
     for (uint32_t k = 0; k < s->members[i].whiles; k++)
       s->members[i].words[k] = (uint32_t)place_words(s, 2);
-  for (uint32_t i = 0; i < s->block_count; i++)
-    if (!s->blocks[i].column && !s->blocks[i].is_constant && !s->blocks[i].is_kept)
-      s->blocks[i].at = place_words(s, s->blocks[i].words);
+  vyre_rounds_place_zeros(s);
 }
 
 /* Assigns the orders their places.  An order of the last sequence is still on the device if its place is the same. */
@@ -131,6 +130,7 @@ lay_out(sequence *s, bool *out_fits)
   place_other(s);
   s->zeros_end = s->words;
   vyre_changes_place(s);
+  vyre_rounds_place_copies(s);
   const uint64_t bytes = s->words * sizeof(uint32_t);
   *out_fits = *out_fits && s->words <= UINT32_MAX && bytes <= info->max_storage && bytes <= info->max_buffer;
   return VYRE_OK;
@@ -167,10 +167,26 @@ constant_words(const sequence *s, const sequence_member *m)
   return words;
 }
 
+/* Returns whether the members are the same pass with the same constants, in different rounds. */
+static bool
+has_same_constants(const sequence *s, const sequence_member *m, const sequence_member *other)
+{
+  bool has = m->pass.phases == other->pass.phases;
+  for (uint32_t i = 0; i < m->pass.phases->memory_count && has; i++)
+    has = !s->blocks[m->blocks[i]].is_constant || m->blocks[i] == other->blocks[i];
+  return has;
+}
+
 /* Uploads the pass's constants, unless the device still has the same ones. */
 static vyre_status
 keep_constants(sequence *s, sequence_member *m)
 {
+  for (const sequence_member *other = s->members; other < m; other++)
+    if (has_same_constants(s, m, other)) {
+      m->constants = other->constants;
+      m->shares_constants = true;
+      return VYRE_OK;
+    }
   const uint64_t words = constant_words(s, m);
   uint32_t *all = words > 1 ? sequence_allocate(s, words, sizeof *all) : NULL, *at = all;
   if (words == 1)
@@ -335,8 +351,8 @@ list_transfers(sequence *s)
 {
   const uint32_t *heads = s->head_words = make_heads(s);
   s->fills = sequence_allocate(s, 2 + s->block_count, sizeof *s->fills);
-  s->uploads = sequence_allocate(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
-  s->reads = sequence_allocate(s, 2 + s->block_count, sizeof *s->reads);
+  s->uploads = sequence_allocate(s, 3 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
+  s->reads = sequence_allocate(s, 3 + s->block_count, sizeof *s->reads);
   s->late = sequence_allocate(s, s->block_count, sizeof *s->late);
   if (!heads || !s->late || !s->fills || !s->uploads || !s->reads)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
@@ -345,6 +361,13 @@ list_transfers(sequence *s)
     add_fill(s, s->heads_end, s->zeros_end - s->heads_end, 0);
   list_blocks(s);
   vyre_changes_list_read(s);
+  if (s->turns.programs) {
+    s->reads[s->read_count++] = (vyre_read){vyre_arena_range(s, s->turns.changed_at, s->turns.programs), s->turns.changed};
+    if (!has_kept(s, s->turns.starts_at, s->turns.programs, s->turns.starts))
+      add_upload(s, s->turns.starts_at, s->turns.programs, s->turns.starts);
+    if (s->turns.named && !has_kept(s, s->turns.named_at, s->turns.named_words, s->turns.named))
+      add_upload(s, s->turns.named_at, s->turns.named_words, s->turns.named);
+  }
   if (!has_kept(s, s->heads, s->heads_end - s->heads, heads))
     add_upload(s, s->heads, s->heads_end - s->heads, heads);
   forget_unused(s);
@@ -446,6 +469,10 @@ make_steps(sequence *s)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   for (uint32_t i = 0; i < p->step_count; i++) {
     vyre_step *step = &s->steps[i];
+    if (p->steps[i].kind >= PLAN_COPY) {
+      VYRE_TRY(vyre_rounds_make_step(s, &p->steps[i], step));
+      continue;
+    }
     if (p->steps[i].kind >= PLAN_SAVE) {
       VYRE_TRY(vyre_changes_make_step(s, p->steps[i].kind == PLAN_SAVE, step));
       continue;
@@ -475,8 +502,11 @@ keep_contents(sequence *s)
   vyre_device *device = s->device;
   const plan last = {.orders = device->orders, .order_count = device->order_count, .order_capacity = device->order_capacity};
   for (uint32_t i = 0; i < s->block_count && !s->rows.on_host; i++)
-    if (s->blocks[i].column)
+    if (s->blocks[i].column) {
       device->columns[s->blocks[i].number].generation = vyre_module_generation(s->module, s->blocks[i].host);
+      if (s->rounds && !s->blocks[i].is_uploaded) /* later rounds overwrite columns that passes provide */
+        vyre_module_mark_written(s->module, s->blocks[i].host);
+    }
   device->orders = s->plan.orders;
   device->order_count = s->plan.order_count;
   device->order_capacity = s->plan.order_capacity;
@@ -494,7 +524,7 @@ vyre_arena_end(sequence *s, bool is_done)
   else
     vyre_device_forget(s->device);
   for (uint32_t i = 0; s->members && i < s->count; i++)
-    if (s->members[i].constants.id)
+    if (s->members[i].constants.id && !s->members[i].shares_constants)
       status = vyre_status_join(status, s->device->ops->drop(s->device->target, &s->members[i].constants, 1));
   return status;
 }

@@ -17,6 +17,6 @@ typedef struct device_program {
 } device_program;
 
 /* changes.vir */
-extern const device_program vyre_program_save, vyre_program_pack;
+extern const device_program vyre_program_save, vyre_program_pack, vyre_program_round;
 
 #endif

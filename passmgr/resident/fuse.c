@@ -23,6 +23,8 @@ typedef struct fused {
   uint32_t wanted;    /* analyses and columns that are required at the start */
   uint32_t preserved; /* analyses and columns that are valid at the end */
   bool changed;       /* a pass changed the module */
+  bool round_changed; /* a pass changed the module since this was reset */
+  sequence_rounds rounds;
 } fused;
 
 bool
@@ -44,7 +46,9 @@ node_of(const fused *f, uint32_t member)
   return node ? &f->r->pipeline->nodes[node] : NULL;
 }
 
-/* Copies the members, except providers whose column is still valid.  Returns the requirements at the start. */
+/* Copies the members, except providers whose column is still valid.  Sets the ends of rounds.  Returns the requirements at the
+ * start.
+ */
 static uint32_t
 select_members(fused *f, const schedule *s)
 {
@@ -54,6 +58,7 @@ select_members(fused *f, const schedule *s)
     if (s->members[i].node == 0 && s->members[i].unless_fresh && (record->pass.provides & f->r->fresh))
       continue;
     f->members[f->count++] = s->members[i];
+    f->rounds.ends[s->members[i].round] = f->count;
     wanted |= vyre_schedule_requirements(record, is_on_host(f->r)) & ~made;
     made |= record->pass.provides;
   }
@@ -100,6 +105,17 @@ end_call(fused *f, uint32_t member, vyre_status status)
   return add_note(f, member, vyre_run_finish_call(f->r, context->record, context, status));
 }
 
+/* Returns the index of the member that is the same pass in an earlier round, or `member` if there is none. */
+static uint32_t
+find_earlier(const fused *f, uint32_t member)
+{
+  const schedule_member *m = &f->members[member];
+  uint32_t i = 0;
+  while (i < member && (f->members[i].node != m->node || f->members[i].record != m->record || f->members[i].round == m->round))
+    i++;
+  return i;
+}
+
 /* Prepares all members.  On failure no context remains open. */
 static vyre_status
 begin_all(fused *f)
@@ -113,7 +129,9 @@ begin_all(fused *f)
     vyre_run_start(f->r, &watch, "(prepare)");
     vyre_foreign_call call;
     vyre_run_enter(record, run_number_of(f, i), &call);
-    vyre_status status = vyre_phases_begin(&f->contexts[i], f->r->module);
+    const uint32_t earlier = find_earlier(f, i);
+    vyre_status status = earlier < i ? vyre_phases_begin_again(&f->contexts[i], &f->contexts[earlier])
+                                     : vyre_phases_begin(&f->contexts[i], f->r->module);
     vyre_run_leave(record, &call);
     vyre_run_stop(f->r, &watch, 0, false);
     if (status) {
@@ -154,6 +172,7 @@ end_one(fused *f, uint32_t member)
   f->preserved |= pass->provides;
   r->fresh |= pass->provides;
   f->changed |= changed;
+  f->round_changed |= changed;
   if (node) {
     vyre_run_print_result(r, changed);
     r->changes += changed;
@@ -162,10 +181,11 @@ end_one(fused *f, uint32_t member)
   return end_call(f, member, status);
 }
 
+/* Ends the members from `first` to `end`.  On failure no context remains open. */
 static vyre_status
-end_all(fused *f)
+end_members(fused *f, uint32_t first, uint32_t end)
 {
-  for (uint32_t i = 0; i < f->count; i++) {
+  for (uint32_t i = first; i < end; i++) {
     vyre_status status = end_one(f, i);
     if (status) {
       end_contexts(f, i + 1, f->count);
@@ -176,13 +196,19 @@ end_all(fused *f)
 }
 
 static vyre_status
+report_no_change(const fused *f, uint32_t last)
+{
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "the sequence of passes that ends with '%s' reports no change, but the module changed" VYRE_PASS_FIX,
+                    f->members[last].record->pass.name);
+}
+
+static vyre_status
 seal_changes(fused *f, uint64_t before)
 {
   run *r = f->r;
   if (!f->changed && r->options.check_changed && vyre_run_hash_module(r->module) != before)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "the sequence of passes that ends with '%s' reports no change, but the module changed" VYRE_PASS_FIX,
-                      f->members[f->count - 1].record->pass.name);
+    return report_no_change(f, f->count - 1);
   if (!f->changed)
     return VYRE_OK;
   vyre_module_settle_rows(r->module);
@@ -190,18 +216,18 @@ seal_changes(fused *f, uint64_t before)
   return vyre_run_settle_change(r, NULL);
 }
 
-/* If *out_fits is false, nothing was done. */
+/* Runs the members without ending them.  If *out_fits is false, nothing was done and no context is open, as on failure. */
 static vyre_status
 run_members(fused *f, bool *out_fits)
 {
   run *r = f->r;
-  const uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
   VYRE_TRY(begin_all(f));
   vyre_module_show_analyses(r->module, f->wanted);
   vyre_stopwatch watch = {0};
   const uint64_t asked = r->options.device->choices ? clock_now() : 0;
   vyre_run_start(r, &watch, "(sequence)");
-  vyre_status status = vyre_sequence_run(r->options.device, f->contexts, f->count, r->module, out_fits);
+  vyre_status status =
+      vyre_sequence_run(r->options.device, f->contexts, f->count, f->rounds.count > 1 ? &f->rounds : NULL, r->module, out_fits);
   if (r->options.device->choices && !status && *out_fits)
     vyre_choose_learn_there(r->options.device, clock_now() - asked);
   vyre_run_stop(r, &watch, 0, false);
@@ -209,7 +235,17 @@ run_members(fused *f, bool *out_fits)
     end_contexts(f, 1, f->count);
     return end_call(f, 0, status);
   }
-  VYRE_TRY(end_all(f));
+  return VYRE_OK;
+}
+
+static vyre_status
+run_sequence(fused *f, bool *out_fits)
+{
+  const uint64_t before = f->r->options.check_changed ? vyre_run_hash_module(f->r->module) : 0;
+  VYRE_TRY(run_members(f, out_fits));
+  if (!*out_fits)
+    return VYRE_OK;
+  VYRE_TRY(end_members(f, 0, f->count));
   return seal_changes(f, before);
 }
 
@@ -254,7 +290,7 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
   f.contexts = vyre_allocate(allocator, f.count * sizeof *f.contexts);
   if (!f.contexts)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
-  vyre_status status = run_members(&f, &fits);
+  vyre_status status = run_sequence(&f, &fits);
   vyre_release(allocator, f.contexts, f.count * sizeof *f.contexts);
   if (status || !fits)
     return status;
@@ -262,4 +298,112 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
   r->number += s.passes;
   *out_next = pipeline->nodes[f.members[f.count - 1].node].next;
   return VYRE_OK;
+}
+
+/* ---- rounds -------------------------------------------------------------------------------------------------------------- */
+
+/* Makes a schedule of rounds whose passes are all selected. */
+static void
+schedule_rounds(const run *r, uint32_t id, uint32_t most, schedule *out)
+{
+  const vyre_schedule_options options = vyre_run_schedule_options(r);
+  vyre_schedule_rounds(r->pipeline, id, most, options, out);
+  uint32_t selected = 0;
+  for (uint32_t i = 0, passes = 0; i < out->count; i++) {
+    const schedule_member *m = &out->members[i];
+    if (m->node && selected == passes && vyre_run_is_selected(r, m->record, r->number + ++passes))
+      selected++;
+  }
+  if (selected < out->passes)
+    vyre_schedule_rounds(r->pipeline, id, selected / (out->passes / out->rounds), options, out);
+}
+
+/* Ends the members of the rounds that the pipeline would run one by one.  `valid` is the number of rounds that ran in full.  Sets
+ * out->rounds and out->again. */
+static vyre_status
+end_rounds(fused *f, uint32_t valid, uint32_t changing, fused_rounds *out)
+{
+  uint32_t first = 0;
+  out->again = true;
+  while (out->rounds < valid && out->again) {
+    const uint32_t end = f->rounds.ends[out->rounds++];
+    f->round_changed = false;
+    VYRE_TRY(end_members(f, first, end));
+    f->changed |= f->round_changed;
+    out->again = f->round_changed || !f->rounds.until_unchanged;
+    first = end;
+    if (!out->again && out->rounds <= changing) {
+      end_contexts(f, first, f->count);
+      return report_no_change(f, end - 1);
+    }
+  }
+  end_contexts(f, first, f->count);
+  return VYRE_OK;
+}
+
+/* Columns that passes provide stay valid if no pass changed the module after them.  Neither the host nor the device has them, so
+ * they are computed again when a pass requires them. */
+static void
+keep_columns(const fused *f, uint32_t provided)
+{
+  run *r = f->r;
+  const uint32_t columns = provided & f->preserved & VYRE_COLUMNS;
+  r->fresh |= columns;
+  r->options.device->pending |= columns;
+}
+
+static vyre_status
+run_rounds(fused *f, fused_rounds *out, bool *out_fits)
+{
+  run *r = f->r;
+  const uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
+  const uint32_t programs = vyre_count_programs(vyre_module_view(r->module));
+  uint32_t changing = 0, provided = 0, passes = 0;
+  VYRE_TRY(run_members(f, out_fits));
+  if (!*out_fits)
+    return VYRE_OK;
+  for (uint32_t i = 0; i < programs && f->rounds.until_unchanged; i++)
+    changing = out->changed[i] > changing ? out->changed[i] : changing;
+  const bool ended = f->rounds.until_unchanged && changing + 1 < f->rounds.count;
+  const uint32_t ran = ended ? changing + 1 : f->rounds.count, lost = f->rounds.lost;
+  VYRE_TRY(end_rounds(f, lost && lost < ran ? lost : ran, changing, out));
+  out->lost = lost != 0;
+  for (uint32_t i = 0; i < f->rounds.ends[out->rounds - 1]; i++) {
+    provided |= f->members[i].record->pass.provides;
+    passes += f->members[i].node != 0;
+  }
+  VYRE_TRY(seal_changes(f, before));
+  keep_columns(f, provided);
+  r->number += passes;
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_run_fused_rounds(run *r, uint32_t id, uint32_t most, fused_rounds *out)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(r->module);
+  const uint32_t limit = vyre_schedule_most_rounds(r->pipeline, id);
+  fused f = {.r = r, .preserved = UINT32_MAX};
+  schedule s;
+  bool fits = true;
+  out->rounds = 0;
+  if (!r->options.device || r->options.device->choices || vyre_run_is_observed(&r->options))
+    return VYRE_OK;
+  schedule_rounds(r, id, most < limit ? most : limit, &s);
+  if (s.rounds == 0)
+    return VYRE_OK;
+  f.rounds.count = s.rounds;
+  f.rounds.until_unchanged = r->pipeline->nodes[id].kind == VYRE_NODE_FIXPOINT;
+  f.rounds.checks_versions = s.checks_versions;
+  f.rounds.changed = out->changed;
+  f.wanted = select_members(&f, &s);
+  VYRE_TRY(vyre_run_seal(r));
+  VYRE_TRY(vyre_run_make_analyses(r, f.wanted));
+  f.contexts = vyre_allocate(allocator, f.count * sizeof *f.contexts);
+  if (!f.contexts)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  vyre_status status = run_rounds(&f, out, &fits);
+  vyre_release(allocator, f.contexts, f.count * sizeof *f.contexts);
+  out->any |= f.changed;
+  return status;
 }

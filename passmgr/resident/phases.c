@@ -62,6 +62,12 @@ vyre_phases_write(const vyre_phases *phases, uint32_t memory)
   return is;
 }
 
+bool
+vyre_phases_is_loss(const vyre_phase_memory *memory)
+{
+  return memory->kind == VYRE_MEMORY_COUNTER && memory->stride == 1 && strcmp(memory->name, "loses_versions") == 0;
+}
+
 /* Returns whether each phase has a kernel over rows. */
 static bool
 are_complete(const vyre_phase_kernels *kernels, uint32_t phases)
@@ -313,6 +319,27 @@ vyre_phases_begin(vyre_context *context, const vyre_module *module)
   return pass->prepare ? pass->prepare(ctx, module) : VYRE_OK;
 }
 
+vyre_status
+vyre_phases_begin_again(vyre_context *context, const vyre_context *first)
+{
+  const vyre_phases *phases = context->record->pass.phases;
+  vyre_pass_ctx *ctx = &context->base;
+  context->memory = ctx->host->alloc(ctx, phases->memory_count * sizeof *context->memory);
+  for (uint32_t i = 0; i < phases->memory_count && context->memory; i++) {
+    const uint32_t kind = phases->memory[i].kind;
+    vyre_c_buffer *buffer = &context->memory[i];
+    *buffer = first->memory[i];
+    if (kind < VYRE_MEMORY_COUNTER || buffer->bytes == 0)
+      continue;
+    buffer->data = ctx->host->alloc(ctx, buffer->bytes);
+    if (!buffer->data)
+      return ctx->host->out_of_memory(ctx);
+    memcpy(buffer->data, first->memory[i].data, buffer->bytes);
+  }
+  context->given = first->given;
+  return context->memory ? VYRE_OK : ctx->host->out_of_memory(ctx);
+}
+
 /* Adds the labelled counters to the report. */
 static vyre_result
 report_counters(const vyre_context *context)
@@ -335,6 +362,9 @@ vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *o
 {
   const vyre_pass *pass = &context->record->pass;
   *out = report_counters(context);
+  for (uint32_t i = 0; i < pass->phases->memory_count; i++)
+    if (vyre_phases_is_loss(&pass->phases->memory[i]) && *(const uint32_t *)context->memory[i].data == 0)
+      context->preserved |= VYRE_VERSIONS;
   context->swept = true;
   return pass->finish ? pass->finish(&context->base, module) : VYRE_OK;
 }

@@ -13,11 +13,17 @@ bool vyre_phases_resolve(vyre_pass_record *record, const char **out_why);
 /* Sets context->memory, and calls `prepare`, which fills its part.  A side column has no memory unless `prepare` requests it or it
  * holds the levels of a step. */
 VYRE_MUST_USE vyre_status vyre_phases_begin(vyre_context *context, const vyre_module *module);
+/* Sets context->memory for another round of the pass that `first` began with.  The rounds share all memory but
+ * counters and verdicts. */
+VYRE_MUST_USE vyre_status vyre_phases_begin_again(vyre_context *context, const vyre_context *first);
 /* Adds the labelled counters to the report and calls `finish`, after the phases have run.  *out is whether one of these counters is
  * not 0 and the phases write the table. */
 VYRE_MUST_USE vyre_status vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *out);
 /* Returns whether one of the phases writes the memory with that number. */
 bool vyre_phases_write(const vyre_phases *phases, uint32_t memory);
+
+/* Returns whether the memory is the counter that is not 0 if the phases did not preserve versions. */
+bool vyre_phases_is_loss(const vyre_phase_memory *memory);
 
 /* Returns the kernels for a device that accepts these forms (a bit for each vyre_kernel_form), or NULL if there are none. */
 const vyre_phase_kernels *vyre_phases_kernels(const vyre_phases *phases, uint32_t forms);

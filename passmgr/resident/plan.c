@@ -492,10 +492,10 @@ vyre_plan_add(plan *p, const plan_pass *pass, uint32_t number)
 }
 
 void
-vyre_plan_add_own(plan *p, plan_step_kind kind, uint32_t number)
+vyre_plan_add_own(plan *p, plan_step_kind kind, uint32_t pass, uint32_t number)
 {
-  planner w = {.p = p, .number = number};
-  add_step(&w, (plan_step){.kind = kind, .count = 1});
+  planner w = {.p = p, .number = pass};
+  add_step(&w, (plan_step){.kind = kind, .number = number, .count = 1});
 }
 
 void

@@ -60,7 +60,10 @@ typedef enum plan_step_kind {
   PLAN_PASS,     /* all steps of the pass, with a workgroup for each program */
   PLAN_COMPARE,  /* compare.vir for the pass's `repeat while` of this number, at the end of an iteration */
   PLAN_SAVE,     /* changes.vir before the passes */
-  PLAN_PACK      /* changes.vir after the passes */
+  PLAN_PACK,     /* changes.vir after the passes */
+  PLAN_COPY,     /* changes.vir: copies the columns before the first round */
+  PLAN_ROUND,    /* changes.vir: compares the columns after the round of this number */
+  PLAN_HIDE      /* changes.vir: hides the programs that the round of this number did not change */
 } plan_step_kind;
 
 typedef struct plan_step {
@@ -115,8 +118,8 @@ bool vyre_plan_uses_old_levels(const plan *p, const plan_pass *pass);
 bool vyre_plan_add_orders(plan *p, const plan_pass *pass);
 /* Appends the steps of the pass, whose index in the sequence is `number`. */
 void vyre_plan_add(plan *p, const plan_pass *pass, uint32_t number);
-/* Appends a step of the manager's own, whose time is reported for the pass with that number. */
-void vyre_plan_add_own(plan *p, plan_step_kind kind, uint32_t number);
+/* Appends a step of the manager's own, whose time is reported for that pass.  `number` is the number of a round. */
+void vyre_plan_add_own(plan *p, plan_step_kind kind, uint32_t pass, uint32_t number);
 void vyre_plan_free(plan *p);
 void vyre_plan_free_orders(const vyre_allocator *allocator, plan_order *orders, uint32_t count, uint32_t capacity);
 

@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+/* Rounds of a fixpoint in one sequence.  Nearly all fixpoints over shaders end in the second or third round.  Rounds after the last
+ * one cost time on the device. */
+enum { FIXPOINT_ROUNDS = 3 };
+
 /* ---- a pass -------------------------------------------------------------------------------------------------------------- */
 
 bool
@@ -75,6 +79,9 @@ typedef struct builder {
   bool writes;      /* a pass writes the table */
   bool keeps_order; /* operands still have lower levels than their users */
   bool is_ended;
+  uint32_t round;
+  bool reads_versions;
+  bool reports_losses; /* each pass that does not preserve versions has a counter for that */
 } builder;
 
 static bool
@@ -94,17 +101,28 @@ can_follow(const builder *b, const vyre_pass_record *record)
   return !reads_settled_columns(phases);
 }
 
+static bool
+reports_loss(const vyre_phases *phases)
+{
+  bool does = false;
+  for (uint32_t i = 0; i < phases->memory_count; i++)
+    does = does || vyre_phases_is_loss(&phases->memory[i]);
+  return does;
+}
+
 /* A pass with a verdict ends the sequence, because its errors are about the table at that time. */
 static void
 append_member(builder *b, const vyre_pass_record *record, uint32_t node, bool unless_fresh)
 {
   const vyre_pass *pass = &record->pass;
-  b->out->members[b->out->count++] = (schedule_member){record, node, unless_fresh};
+  b->out->members[b->out->count++] = (schedule_member){record, node, unless_fresh, b->round};
   b->out->passes += node != 0;
+  b->reads_versions |= (data_of(record) & VYRE_VERSIONS) != 0;
   b->is_ended = has_memory(pass->phases, VYRE_MEMORY_VERDICT, NULL);
   if (record->phases_write) {
     b->writes = true;
     b->holds &= pass->preserves;
+    b->reports_losses &= (pass->preserves & VYRE_VERSIONS) || reports_loss(pass->phases);
     b->made &= pass->preserves;
     b->keeps_order &= (pass->preserves & VYRE_LEVELS) || (pass->flags & VYRE_PASS_KEEPS_ORDER);
   }
@@ -142,4 +160,57 @@ vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, 
       return;
     }
   }
+}
+
+/* ---- rounds -------------------------------------------------------------------------------------------------------------- */
+
+/* Returns whether `finish` reads a column that a pass provides.  Later rounds overwrite it. */
+static bool
+finishes_with_columns(const vyre_pass_record *record)
+{
+  return record->pass.finish && (record->pass.requires_ & VYRE_COLUMNS);
+}
+
+/* Appends a round.  Returns false if a pass cannot follow. */
+static bool
+add_round(builder *b, uint32_t node)
+{
+  const vyre_node *nodes = b->pipeline->nodes;
+  for (uint32_t child = nodes[node].first; child; child = nodes[child].next)
+    if (nodes[child].kind != VYRE_NODE_PASS || finishes_with_columns(nodes[child].record) ||
+        !add_pass(b, nodes[child].record, child))
+      return false;
+  return true;
+}
+
+void
+vyre_schedule_rounds(const vyre_pipeline *pipeline, uint32_t node, uint32_t most, vyre_schedule_options options, schedule *out)
+{
+  builder b = {
+      .pipeline = pipeline, .out = out, .where = &options, .holds = UINT32_MAX, .keeps_order = true, .reports_losses = true};
+  uint32_t count = 0, passes = 0;
+  out->count = out->passes = out->rounds = 0;
+  while (b.round < most && !options.no_fuse && !options.on_host && add_round(&b, node) && b.writes) {
+    b.round++;
+    b.holds |= b.reports_losses ? VYRE_VERSIONS : 0; /* otherwise the rounds end */
+    count = out->count;
+    passes = out->passes;
+  }
+  out->rounds = b.round < 2 ? 0 : b.round;
+  out->count = out->rounds ? count : 0;
+  out->passes = out->rounds ? passes : 0;
+  out->checks_versions = b.reads_versions;
+}
+
+uint32_t
+vyre_schedule_most_rounds(const vyre_pipeline *pipeline, uint32_t node)
+{
+  const vyre_node *n = &pipeline->nodes[node];
+  const uint64_t *values = vyre_node_values(pipeline, n);
+  if (n->kind == VYRE_NODE_FIXPOINT)
+    return values[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES ? 0
+           : values[VYRE_FIXPOINT_MAX] < FIXPOINT_ROUNDS      ? (uint32_t)values[VYRE_FIXPOINT_MAX]
+                                                              : FIXPOINT_ROUNDS;
+  const uint64_t times = n->kind == VYRE_NODE_REPEAT ? pipeline->values[n->values] : 0;
+  return times < SCHEDULE_MOST ? (uint32_t)times : SCHEDULE_MOST;
 }

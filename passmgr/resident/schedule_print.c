@@ -38,7 +38,7 @@ add_column(columns *c, const char *name)
 }
 
 /* Lists the columns of the sequence that are uploaded and read back.  A column that the pass or an earlier one provides is not
- * uploaded. */
+ * uploaded, and rounds do not read it back. */
 static void
 find_columns(const schedule *s, columns *up, columns *down)
 {
@@ -54,7 +54,7 @@ find_columns(const schedule *s, columns *up, columns *down)
         continue;
       if (!(vyre_column_analysis(memory->name) & provided))
         add_column(up, memory->name);
-      if (vyre_phases_write(phases, k))
+      if (vyre_phases_write(phases, k) && !(s->rounds && (vyre_column_analysis(memory->name) & record->pass.provides)))
         add_column(down, memory->name);
     }
   }
@@ -84,7 +84,7 @@ print_names(printer *p, const char *what, const columns *c)
 static vyre_status
 print_members(printer *p, const schedule *s, const char *between, const char *quote)
 {
-  for (uint32_t i = 0; i < s->count; i++) {
+  for (uint32_t i = 0; i < s->count && s->members[i].round == 0; i++) {
     const schedule_member *m = &s->members[i];
     VYRE_TRY(vyre_bytes_printf(p->out, "%s%s", i ? between : "", quote));
     if (m->node)
@@ -104,8 +104,10 @@ text_sequence(printer *p, const schedule *s, const columns *up, const columns *d
   VYRE_TRY(vyre_bytes_printf(p->out, "\n"));
   VYRE_TRY(print_names(p, "up:", up));
   VYRE_TRY(print_names(p, "down:", down));
-  return vyre_bytes_printf(p->out, "%*sone wait%s\n", (int)(2 * p->depth + 2), "",
-                           has_repeat(s) ? ", more where something is repeated often" : "");
+  VYRE_TRY(vyre_bytes_printf(p->out, "%*sone wait", (int)(2 * p->depth + 2), ""));
+  if (s->rounds)
+    VYRE_TRY(vyre_bytes_printf(p->out, " for %u rounds", s->rounds));
+  return vyre_bytes_printf(p->out, "%s\n", has_repeat(s) ? ", more where something is repeated often" : "");
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------------- */
@@ -143,7 +145,7 @@ json_sequence(printer *p, const schedule *s, const columns *up, const columns *d
 {
   VYRE_TRY(json_item(p));
   VYRE_TRY(vyre_bytes_printf(p->out, "{\"sequence\": ["));
-  for (uint32_t i = 0; i < s->count; i++) {
+  for (uint32_t i = 0; i < s->count && s->members[i].round == 0; i++) {
     VYRE_TRY(vyre_bytes_printf(p->out, "%s", i ? ", " : ""));
     VYRE_TRY(s->members[i].node ? json_text(p, s->members[i].node)
                                 : vyre_bytes_printf(p->out, "\"(%s)\"", s->members[i].record->pass.name));
@@ -151,7 +153,8 @@ json_sequence(printer *p, const schedule *s, const columns *up, const columns *d
   VYRE_TRY(vyre_bytes_printf(p->out, "]"));
   VYRE_TRY(json_names(p, "up", up));
   VYRE_TRY(json_names(p, "down", down));
-  return vyre_bytes_printf(p->out, ", \"repeats\": %s}", has_repeat(s) ? "true" : "false");
+  return vyre_bytes_printf(p->out, ", \"rounds\": %u, \"repeats\": %s}", s->rounds ? s->rounds : 1,
+                           has_repeat(s) ? "true" : "false");
 }
 
 /* ---- a graph ------------------------------------------------------------------------------------------------------------- */
@@ -240,6 +243,11 @@ static vyre_status
 print_children(printer *p, uint32_t id)
 {
   const vyre_node *nodes = p->pipeline->nodes;
+  schedule rounds = {0};
+  if (p->options->on_device)
+    vyre_schedule_rounds(p->pipeline, id, vyre_schedule_most_rounds(p->pipeline, id), *p->options, &rounds);
+  if (rounds.count)
+    return print_sequence(p, &rounds);
   for (uint32_t child = nodes[id].first, next; child; child = next) {
     schedule s = {0};
     next = nodes[child].next;

@@ -30,44 +30,59 @@ is_shared(const vyre_phase_memory *memory)
   return memory->kind == VYRE_MEMORY_COLUMN || memory->kind == VYRE_MEMORY_FACT;
 }
 
+/* Returns the number of the round, from 0, that has the context with that index. */
+static uint32_t
+round_of(const sequence *s, uint32_t context)
+{
+  uint32_t round = 0;
+  while (s->rounds && context >= s->rounds->ends[round])
+    round++;
+  return round;
+}
+
 /* Returns the number of the memory's block, which may be shared with another pass.  Returns UINT32_MAX if an allocation fails. */
 static uint32_t
-add_block(sequence *s, const vyre_context *context, uint32_t index)
+add_block(sequence *s, const vyre_context *context, uint32_t round, uint32_t index)
 {
   const vyre_phase_memory *memory = &context->record->pass.phases->memory[index];
   const vyre_phase_source *source = &context->record->sources[index];
   vyre_c_buffer *buffer = &context->memory[index];
+  const bool is_given = (context->given >> index & 1) != 0;
+  const bool is_input = is_given && buffer->data && !vyre_phases_write(context->record->pass.phases, index);
   uint32_t at = s->block_count;
   if (s->rows.on_host && !buffer->data && buffer->bytes) {
     buffer->data = sequence_allocate(s, buffer->bytes, 1);
     if (!buffer->data)
       return UINT32_MAX;
   }
-  for (uint32_t i = 0; i < s->block_count && is_shared(memory); i++)
+  for (uint32_t i = 0; i < s->block_count && (is_shared(memory) || is_input); i++)
     at = s->blocks[i].host == buffer->data ? i : at;
   if (at == s->block_count) {
     if (!vyre_grow(s->allocator, &s->blocks, &s->block_capacity, s->block_count + 1, sizeof *s->blocks))
       return UINT32_MAX;
-    const bool is_given = (context->given >> index & 1) != 0;
     s->blocks[s->block_count++] =
         (sequence_block){.host = buffer->data,
                          .words = buffer->bytes / sizeof(uint32_t),
                          .is_constant = memory->kind == VYRE_MEMORY_FACT || memory->kind == VYRE_MEMORY_TABLE,
                          .column = memory->kind == VYRE_MEMORY_COLUMN ? source : NULL,
-                         .is_kept = is_given && !vyre_phases_write(context->record->pass.phases, index),
+                         .is_kept = is_input,
+                         .round = round,
+                         .is_loss_of_versions = vyre_phases_is_loss(memory),
                          .start = memory->kind == VYRE_MEMORY_VERDICT ? UINT32_MAX : 0,
                          .is_uploaded = (memory->kind == VYRE_MEMORY_COLUMN && !source->provides) ||
                                         (is_given && memory->kind != VYRE_MEMORY_TABLE)};
   }
   const bool is_asked = memory->kind == VYRE_MEMORY_COUNTER || memory->kind == VYRE_MEMORY_VERDICT;
   s->blocks[at].is_read_back |=
-      is_asked || (memory->kind == VYRE_MEMORY_COLUMN && vyre_phases_write(context->record->pass.phases, index));
+      is_asked || (memory->kind == VYRE_MEMORY_COLUMN && vyre_phases_write(context->record->pass.phases, index) &&
+                   !(s->rounds && source->provides));
   return at;
 }
 
 static bool
 add_blocks(sequence *s, sequence_member *m)
 {
+  const uint32_t round = round_of(s, (uint32_t)(m - s->members));
   const vyre_phases *phases = m->pass.phases;
   uint32_t whiles = 0;
   m->whiles = vyre_plan_number_of_while(phases, phases->step_count);
@@ -77,7 +92,7 @@ add_blocks(sequence *s, sequence_member *m)
   if (!m->blocks || !m->counters || !m->words)
     return false;
   for (uint32_t i = 0; i < phases->memory_count; i++) {
-    m->blocks[i] = add_block(s, m->context, i);
+    m->blocks[i] = add_block(s, m->context, round, i);
     if (m->blocks[i] == UINT32_MAX)
       return false;
   }
@@ -360,16 +375,22 @@ run_plan(sequence *s, bool *out_fits)
   if (!s->rows.on_host) {
     vyre_readback_choose(s);
     vyre_changes_choose(s);
-    VYRE_TRY(vyre_arena_lay_out(s, out_fits));
+    VYRE_TRY(vyre_rounds_begin(s, out_fits));
+    if (*out_fits)
+      VYRE_TRY(vyre_arena_lay_out(s, out_fits));
   }
   if (!*out_fits)
     return VYRE_OK;
   if (s->changes.count)
-    vyre_plan_add_own(&s->plan, PLAN_SAVE, 0);
-  for (uint32_t i = 0; i < s->count; i++)
+    vyre_plan_add_own(&s->plan, PLAN_SAVE, 0, 0);
+  if (s->turns.columns)
+    vyre_plan_add_own(&s->plan, PLAN_COPY, 0, 0);
+  for (uint32_t i = 0; i < s->count; i++) {
     vyre_plan_add(&s->plan, &s->members[i].pass, i);
+    vyre_rounds_add_steps(s, i);
+  }
   if (s->changes.count)
-    vyre_plan_add_own(&s->plan, PLAN_PACK, s->count - 1);
+    vyre_plan_add_own(&s->plan, PLAN_PACK, s->count - 1, 0);
   u.repeats = sequence_allocate(s, s->plan.repeat_count, sizeof *u.repeats);
   u.ends = sequence_allocate(s, s->plan.repeat_count, sizeof *u.ends);
   u.iterations = sequence_allocate(s, s->plan.repeat_count, sizeof *u.iterations);
@@ -383,20 +404,22 @@ run_plan(sequence *s, bool *out_fits)
   VYRE_TRY(submit_all(&u));
   VYRE_TRY(check_endless(s));
   VYRE_TRY(check_old_levels(s));
+  vyre_rounds_end(s);
   report_transfers(s->device, &u.timing, s->members[0].context->options.report);
   return VYRE_OK;
 }
 
 /* Runs the sequence.  If the device is lost, the host's memory is unchanged. */
 static vyre_status
-run_once(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, bool *out_fits)
+run_once(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds, vyre_module *module, bool *out_fits)
 {
   sequence s = {.device = device,
                 .allocator = vyre_module_allocator(module),
                 .module = module,
                 .ctx = &contexts[0].base,
                 .rows = {.view = vyre_module_view(module)},
-                .count = count};
+                .count = count,
+                .rounds = rounds};
   s.plan = (plan){.allocator = &device->allocator,
                   .rows = &s.rows,
                   .module = module,
@@ -419,14 +442,15 @@ run_once(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_modul
 /* Opens the lost device again and runs the sequence once more.  Frees `status`, the error of the first try, unless the device
  * cannot be opened. */
 static vyre_status
-run_again(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, vyre_status status, bool *out_fits)
+run_again(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds, vyre_module *module,
+          vyre_status status, bool *out_fits)
 {
   vyre_status again = vyre_device_recover(device);
   if (again)
     return vyre_status_join(status, again);
   vyre_status_free(status);
   vyre_report_count_add(contexts[0].options.report, "(device)", "recoveries", 1);
-  return vyre_status_note(run_once(device, contexts, count, module, out_fits),
+  return vyre_status_note(run_once(device, contexts, count, rounds, module, out_fits),
                           "on a device that was lost in this sequence before, and opened again for a second try");
 }
 
@@ -445,11 +469,12 @@ close_lost_device(vyre_device *device, vyre_status status)
 }
 
 vyre_status
-vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, vyre_module *module, bool *out_fits)
+vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, sequence_rounds *rounds, vyre_module *module,
+                  bool *out_fits)
 {
-  vyre_status status = run_once(device, contexts, count, module, out_fits);
+  vyre_status status = run_once(device, contexts, count, rounds, module, out_fits);
   if (status && vyre_device_is_lost(device))
-    status = run_again(device, contexts, count, module, status, out_fits);
+    status = run_again(device, contexts, count, rounds, module, status, out_fits);
   if (status && device->choices && vyre_device_is_lost(device)) {
     *out_fits = false;
     status = close_lost_device(device, status);

@@ -8,6 +8,7 @@
 #include "passmgr/registry/context.h"
 #include "plan.h"
 #include "resident.h"
+#include "sequence.h"
 
 /* The phase of compare.vir, which computes by how much a counter grew in an iteration of `repeat while`. */
 extern const vyre_phases compare_phases;
@@ -22,6 +23,8 @@ typedef struct sequence_block {
   bool is_kept;                    /* not zero, uploaded, and not written by phases, so the device keeps it for the next sequence */
   uint32_t number;                 /* index of the column in device->columns */
   uint32_t start;                  /* the word that fills the memory at the start, if it is not uploaded */
+  uint32_t round;                  /* of the first pass that uses it, from 0 */
+  bool is_loss_of_versions;        /* the counter of vyre_phases_is_loss */
   bool is_uploaded, is_read_back;
   uint32_t read; /* index in sequence.reads of memory that is read back with the steps */
 } sequence_block;
@@ -37,6 +40,7 @@ typedef struct sequence_member {
   uint32_t *compares;           /* word offset in the arena of the compare's head */
   uint32_t head;                /* word offset in the arena of the pass's head: offset and length of each memory */
   vyre_device_buffer constants; /* kept by the device; 0 if there are none */
+  bool shares_constants;        /* they are those of an earlier member */
 } sequence_member;
 
 enum { SEQUENCE_CHANGES = 6 }; /* op, imm, imm_hi, a, b, c */
@@ -50,6 +54,21 @@ typedef struct sequence_changes {
   uint32_t read;                     /* index in sequence.reads of the number of elements */
   uint32_t counted[2];               /* the memory of that read */
 } sequence_changes;
+
+/* The memory between rounds (rounds.c).  Offsets are in words of the arena. */
+typedef struct sequence_turns {
+  uint32_t blocks[SEQUENCE_CHANGES]; /* indices in sequence.blocks of the columns that are compared, op first */
+  uint32_t columns;                  /* their number; 0 if no row is hidden between rounds */
+  uint32_t programs;                 /* words of the next two arrays: programs and one; 0 if no row is hidden */
+  uint32_t *starts;                  /* the first row of each program, and 0 */
+  uint32_t *changed;                 /* the last round that changed each program, and the first one that lost versions */
+  uint32_t *named;                   /* a bit for each row that the origins of versions name; NULL if versions are not checked */
+  uint64_t starts_at, changed_at, named_at;
+  uint64_t lost_at;             /* counters of passes that lost versions, by round */
+  uint32_t named_words, losers; /* words of `named`; counters of a round */
+  uint64_t before;              /* the copies of the columns */
+  uint64_t clear_at, clear_end; /* memory that each round begins with as zeros */
+} sequence_turns;
 
 typedef struct sequence {
   vyre_device *device;
@@ -78,6 +97,8 @@ typedef struct sequence {
   bool is_lazy;   /* columns are read back after the host has the counters */
   uint32_t *late; /* indices in `blocks` of these columns */
   sequence_changes changes;
+  sequence_rounds *rounds; /* NULL for one round */
+  sequence_turns turns;
   vyre_step *steps;  /* by step of the plan */
   vyre_range *until; /* by repeat of the plan: the word that ends the repeat when it is 0 */
 } sequence;
@@ -113,6 +134,19 @@ VYRE_MUST_USE vyre_status vyre_changes_make_step(sequence *s, bool is_save, vyre
  * their read.  vyre_changes_apply writes them to the columns after that read, and marks changed columns as written. */
 VYRE_MUST_USE vyre_status vyre_changes_find(sequence *s, vyre_read *out, bool *out_fewer);
 void vyre_changes_apply(const sequence *s);
+
+/* rounds.c: sets s->turns.  *out_fits is whether the device can run the rounds. */
+VYRE_MUST_USE vyre_status vyre_rounds_begin(sequence *s, bool *out_fits);
+/* Assign offsets in the arena: to kept memory, to memory that begins as zeros, and to copies after all other memory. */
+void vyre_rounds_place_kept(sequence *s);
+void vyre_rounds_place_zeros(sequence *s);
+void vyre_rounds_place_copies(sequence *s);
+/* Makes a step PLAN_COPY, PLAN_ROUND or PLAN_HIDE. */
+VYRE_MUST_USE vyre_status vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step);
+/* Sets the outputs of s->rounds, after the readbacks. */
+void vyre_rounds_end(sequence *s);
+/* Adds the steps after the round that ends with the pass, if there is one. */
+void vyre_rounds_add_steps(sequence *s, uint32_t pass);
 
 /* readback.c: sets s->is_lazy. */
 void vyre_readback_choose(sequence *s);

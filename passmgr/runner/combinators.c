@@ -33,16 +33,32 @@ report_limit(run *r, uint32_t id, const uint64_t *values)
   return status;
 }
 
+static uint32_t
+left_of(uint64_t rounds)
+{
+  return rounds < UINT32_MAX ? (uint32_t)rounds : UINT32_MAX;
+}
+
 static vyre_status
 run_rounds(run *r, uint32_t id, vyre_retirement *retirement, bool *out_changed)
 {
   const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
   const uint64_t max = values[VYRE_FIXPOINT_MAX];
   uint64_t round = 0;
-  bool changed = true;
+  bool changed = true, has_lost = false; /* a program whose rounds lose versions loses them again */
   while (changed && round < max) {
+    fused_rounds fused = {.changed = retirement->changed};
+    VYRE_TRY(vyre_run_fused_rounds(r, id, has_lost ? 1 : left_of(max - round), &fused));
+    has_lost |= fused.lost;
+    *out_changed |= fused.any;
+    round += fused.rounds;
+    if (fused.rounds) {
+      VYRE_TRY(vyre_retirement_end_rounds(retirement, fused.rounds, fused.again, round < max, &changed));
+      continue;
+    }
     changed = false;
     round++;
+    vyre_retirement_begin_round(retirement);
     VYRE_TRY(vyre_run_children(r, id, &changed));
     *out_changed |= changed;
     if (changed)
@@ -69,8 +85,19 @@ run_fixpoint(run *r, uint32_t id, bool *out_changed)
 static vyre_status
 run_repeat(run *r, uint32_t id, bool *out_changed)
 {
-  for (uint64_t i = 0; i < r->pipeline->values[r->pipeline->nodes[id].values]; i++)
+  const uint64_t times = r->pipeline->values[r->pipeline->nodes[id].values];
+  bool has_lost = false;
+  for (uint64_t i = 0; i < times;) {
+    fused_rounds fused = {0};
+    VYRE_TRY(vyre_run_fused_rounds(r, id, has_lost ? 1 : left_of(times - i), &fused));
+    has_lost |= fused.lost;
+    *out_changed |= fused.any;
+    i += fused.rounds;
+    if (fused.rounds)
+      continue;
     VYRE_TRY(vyre_run_children(r, id, out_changed));
+    i++;
+  }
   return VYRE_OK;
 }
 

@@ -70,11 +70,19 @@ vyre_retirement_begin(run *r, bool by_branches, vyre_retirement *out)
   t->done = vyre_allocate(allocator, (programs + 1) * sizeof *t->done);
   t->leaves = vyre_allocate(allocator, (programs + 1) * sizeof *t->leaves);
   t->hashes = by_branches ? NULL : vyre_allocate(allocator, (programs + 1) * sizeof *t->hashes);
-  if (!t->done || !t->leaves || (!by_branches && !t->hashes))
+  t->changed = by_branches ? NULL : vyre_allocate(allocator, (programs + 1) * sizeof *t->changed);
+  if (!t->done || !t->leaves || (!by_branches && (!t->hashes || !t->changed)))
     return vyre_status_join(VYRE_OUT_OF_MEMORY("to run a pipeline"), vyre_retirement_end(t, false));
-  for (uint32_t program = v->first[0], i = 0; program && !by_branches; program = v->next[program])
-    t->hashes[i++] = hash_program(r->module, program);
   return VYRE_OK;
+}
+
+void
+vyre_retirement_begin_round(vyre_retirement *t)
+{
+  const vyre_view *v = vyre_module_view(t->r->module);
+  for (uint32_t program = v->first[0], i = 0; program && !t->by_branches && !t->is_hashed; program = v->next[program])
+    t->hashes[i++] = hash_program(t->r->module, program);
+  t->is_hashed = true;
 }
 
 /* Returns whether the round is the program's last.  Updates its hash. */
@@ -114,25 +122,52 @@ set_aside(run *r, const bool *programs)
   return VYRE_OK;
 }
 
+/* Ends the round for the programs in t->leaves.  Returns whether they are set aside. */
+static bool
+retire(vyre_retirement *t, bool leave)
+{
+  uint32_t leaving = 0;
+  for (uint32_t i = 0; i < t->programs; i++)
+    leaving += t->leaves[i];
+  if (!t->by_branches && leaving == t->left)
+    leaving = 0; /* a pass reported a change that no row shows */
+  for (uint32_t i = 0; i < t->programs && leaving; i++)
+    t->done[i] |= t->leaves[i];
+  t->left -= leaving;
+  if (!leave || !leaving || !t->left)
+    return false;
+  vyre_report_count_add(t->r->options.report, "fixpoint", "programs retired", leaving);
+  return true;
+}
+
 vyre_status
 vyre_retirement_end_round(vyre_retirement *t, bool leave, bool *out_again)
 {
   const vyre_view *v = vyre_module_view(t->r->module);
-  uint32_t leaving = 0, i = 0;
-  for (uint32_t program = v->first[0]; program && i < t->programs; program = v->next[program], i++) {
+  uint32_t i = 0;
+  for (uint32_t program = v->first[0]; program && i < t->programs; program = v->next[program], i++)
     t->leaves[i] = !t->done[i] && is_done(t, i, program);
-    leaving += t->leaves[i];
-  }
-  if (!t->by_branches && leaving == t->left)
-    leaving = 0; /* a pass reported a change that no hash shows */
-  for (i = 0; i < t->programs && leaving; i++)
-    t->done[i] |= t->leaves[i];
-  t->left -= leaving;
+  const bool any = retire(t, leave);
   *out_again = t->left > 0;
-  if (!leave || !leaving || !t->left)
-    return VYRE_OK;
-  vyre_report_count_add(t->r->options.report, "fixpoint", "programs retired", leaving);
-  return set_aside(t->r, t->leaves);
+  return any ? set_aside(t->r, t->leaves) : VYRE_OK;
+}
+
+vyre_status
+vyre_retirement_end_rounds(vyre_retirement *t, uint32_t rounds, bool again, bool leave, bool *out_again)
+{
+  bool any = false;
+  t->is_hashed = false;
+  for (uint32_t i = 0; i < t->programs; i++)
+    t->changed[i] = t->done[i] ? UINT32_MAX : t->changed[i];
+  for (uint32_t round = 1; round < rounds + again; round++) {
+    for (uint32_t i = 0; i < t->programs; i++)
+      t->leaves[i] = !t->done[i] && t->changed[i] < round;
+    any |= retire(t, leave || round < rounds);
+  }
+  *out_again = again && t->left > 0;
+  for (uint32_t i = 0; i < t->programs; i++)
+    t->leaves[i] = t->done[i] && t->changed[i] != UINT32_MAX;
+  return any && *out_again && leave ? set_aside(t->r, t->leaves) : VYRE_OK;
 }
 
 vyre_status
@@ -153,6 +188,7 @@ vyre_retirement_end(vyre_retirement *t, bool is_good)
   }
   vyre_release(allocator, t->done, (t->programs + 1) * sizeof *t->done);
   vyre_release(allocator, t->leaves, (t->programs + 1) * sizeof *t->leaves);
+  vyre_release(allocator, t->changed, (t->programs + 1) * sizeof *t->changed);
   vyre_release(allocator, t->hashes, (t->programs + 1) * sizeof *t->hashes);
   return status;
 }

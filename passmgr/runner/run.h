@@ -102,4 +102,16 @@ bool vyre_run_is_observed(const vyre_pipeline_options *options);
  * there are no such passes and nothing ran. */
 VYRE_MUST_USE vyre_status vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next);
 
+/* Rounds of a repeat or fixpoint that ran as one sequence. */
+typedef struct fused_rounds {
+  uint32_t *changed; /* borrowed; of a fixpoint, by program: the number of rounds that changed it */
+  uint32_t rounds;   /* 0 if nothing ran */
+  bool again;        /* the last round changed the module, or the node is a repeat */
+  bool any;          /* a round changed the module */
+  bool lost;         /* the last round lost versions that the passes require */
+} fused_rounds;
+
+/* fuse.c: runs at most `most` rounds of the node's children as one sequence on the device, if they can. */
+VYRE_MUST_USE vyre_status vyre_run_fused_rounds(run *r, uint32_t id, uint32_t most, fused_rounds *out);
+
 #endif

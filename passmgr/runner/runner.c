@@ -239,13 +239,13 @@ run_phases(run *r, vyre_context *context, vyre_result *out)
   bool is_done = false;
   VYRE_TRY(vyre_phases_begin(context, r->module));
   if (runs_on_device(r, context->record))
-    VYRE_TRY(vyre_sequence_run(r->options.device, context, 1, r->module, &is_done));
+    VYRE_TRY(vyre_sequence_run(r->options.device, context, 1, NULL, r->module, &is_done));
   if (!is_done && !r->host)
     VYRE_TRY(vyre_context_own(&context->base,
                               vyre_device_open(&vyre_target_cpu, &one_thread, vyre_module_allocator(r->module), &r->host)));
   if (!is_done) {
     r->is_chosen = false;
-    VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
+    VYRE_TRY(vyre_sequence_run(r->host, context, 1, NULL, r->module, &is_done));
   }
   VYRE_TRY(vyre_phases_end(context, r->module, out));
   if (*out == VYRE_CHANGED)
@@ -365,7 +365,6 @@ make_one(run *r, const vyre_analysis *analysis)
 vyre_status
 vyre_run_make_analyses(run *r, uint32_t wanted)
 {
-  VYRE_TRY(fetch_columns(r, wanted));
   uint32_t needed = wanted & ~r->fresh;
   for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;)
     if (needed & vyre_analyses[i].bit & VYRE_COLUMNS)
@@ -373,6 +372,7 @@ vyre_run_make_analyses(run *r, uint32_t wanted)
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
     if (needed & vyre_analyses[i].bit)
       VYRE_TRY(make_one(r, &vyre_analyses[i]));
+  VYRE_TRY(fetch_columns(r, wanted)); /* a provider may have left its column on the device */
   vyre_module_show_analyses(r->module, wanted);
   return VYRE_OK;
 }

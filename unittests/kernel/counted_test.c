@@ -126,9 +126,15 @@ compare(const passes_text *what, uint32_t rows_a_program)
   assert_string_equal(sim.messages(), "");
 }
 
-static const passes_text sequences[] = {
-    {"canon", 1, 1},  {"canon,cf,pm", 1, 3}, {"shash,cid", 1, 2}, {"canon,cf,shash,cid", 1, 4},
-    {"limits", 1, 1}, {"dce", 1, 1},         {"simplify", 1, 80}, {"canon,cf,shash,cid,pm,dce", 1, 6}};
+static const passes_text sequences[] = {{"canon", 1, 1},
+                                        {"canon,cf,pm", 1, 3},
+                                        {"shash,cid", 1, 2},
+                                        {"canon,cf,shash,cid", 1, 4},
+                                        {"limits", 1, 1},
+                                        {"dce", 1, 1},
+                                        {"simplify", 1, 80},
+                                        {"canon,cf,shash,cid,pm,dce", 1, 6},
+                                        {"fixpoint(canon,cf,shash,cid,pm,dce)", 1, 24}};
 
 TEST(a_warm_sequence_of_one_program_costs_a_graph_and_a_wait)
 {
@@ -421,7 +427,8 @@ TEST(pages_that_cannot_be_registered_are_staged)
  * plain C.  The second run uploads changed columns only. */
 TEST(a_lost_device_restarts_from_the_columns_of_the_host)
 {
-  static const char *const texts[] = {"canon,cf,shash,cid,pm,dce", "shash,cid,cse,dce", "fixpoint(canon,cf,shash,cid,cse,pm,dce)"};
+  static const char *const texts[] = {"canon,cf,shash,cid,pm,dce", "shash,cid,cse,dce", "fixpoint(canon,cf,shash,cid,cse,pm,dce)",
+                                      "fixpoint(canon,cf,shash,cid,pm,dce),cse"};
   static const char *const names[] = {"run:copy", "run:kernel"};
   enum { ILLEGAL_ADDRESS = 700, STEP = 3 /* of the copies and kernels, one is lost */ };
   vyre_device *device = open_simulator();

@@ -14,6 +14,7 @@ static vyre_registry *registry;
 const char *const forms_pipelines[] = {"canon",
                                        "cf",
                                        "cid,cse",
+                                       "cse",
                                        "dce",
                                        "dce<interface>",
                                        "pm",
@@ -29,6 +30,8 @@ const char *const forms_pipelines[] = {"canon",
                                        "sweeps.seen,canon,cf,pm,sweeps.seen,simplify,sweeps.seen",
                                        "repeat<3>(simplify,sweeps.seen),cid,cse",
                                        "sweeps.everything",
+                                       "fixpoint(canon,cf,shash,cid,pm,dce),cse",
+                                       "repeat<6>(pm,cf,cid,dce),fixpoint<max=3>(canon,dce)",
                                        "default<O2>",
                                        NULL};
 _Static_assert(sizeof forms_pipelines / sizeof *forms_pipelines == FORMS_PIPELINES + 1, "FORMS_PIPELINES is wrong");
@@ -51,6 +54,7 @@ forms_open(form *forms, uint32_t count)
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
     assert_ok(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));
   assert_ok(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
+  assert_ok(vyre_registry_load(registry, test_file("lit-tests/plugins/rounds.so"), VYRE_ORIGIN_OUTSIDE));
   for (uint32_t i = 0; i < count; i++) {
     vyre_target_options options = forms_options(forms[i].target);
     options.threads = forms[i].threads;
@@ -209,6 +213,7 @@ forms_compare_batches(uint32_t modules, const form *forms, uint32_t count)
 {
   static const char *const texts[] = {"fixpoint(canon,cf,pm)",
                                       "fixpoint(canon,cf,shash,cid,cse,pm,dce)",
+                                      "fixpoint(canon,cf,shash,cid,pm,dce),cse",
                                       "fixpoint<max=2;on-limit=quiet>(pm,canon)",
                                       "repeat<2>(fixpoint(simplify,fixpoint(canon,dce)),cid)",
                                       "default<O2>",

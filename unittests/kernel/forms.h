@@ -32,9 +32,9 @@ typedef struct form {
 
 /* Pipelines of GPU passes, alone and with other passes between them.  The last element is NULL. */
 extern const char *const forms_pipelines[];
-enum { FORMS_PIPELINES = 19 };
+enum { FORMS_PIPELINES = 22 };
 
-/* Loads the core passes and the sweeps plugin, and opens the devices. */
+/* Loads the core passes and the plugins sweeps and rounds, and opens the devices. */
 void forms_open(form *forms, uint32_t count);
 void forms_close(form *forms, uint32_t count);
 const vyre_registry *forms_registry(void);

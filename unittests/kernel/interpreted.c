@@ -6,6 +6,8 @@
 #include "vyre/ir.h"
 #include "vyre/spirv.h"
 
+#include <string.h>
+
 enum { MOST_KERNELS = 512 };
 
 static vyre_module *modules[MOST_KERNELS]; /* of the compiled kernels, owned until close */
@@ -35,6 +37,17 @@ describe(const vyre_target *target, vyre_device_info *out)
   out->forms = 1u << VYRE_KERNEL_SPIRV;
 }
 
+/* Returns the program of the entry point, because a module may have several. */
+static uint32_t
+find_program(const vyre_module *module, const char *entry)
+{
+  const vyre_view *v = vyre_module_view(module);
+  uint32_t program = v->first[0];
+  while (v->next[program] && strcmp(vyre_row_name(module, (vyre_row){program}), entry) != 0)
+    program = v->next[program];
+  return program;
+}
+
 static vyre_status
 compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out)
 {
@@ -45,7 +58,7 @@ compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out)
   modules[module_count++] = module;
   VYRE_TRY(vyre_spirv_read(module, desc->code, desc->size, desc->label));
   VYRE_TRY(vyre_module_seal(module, NULL));
-  const vyre_kernel_program program = {.module = module, .row = vyre_module_view(module)->first[0]};
+  const vyre_kernel_program program = {.module = module, .row = find_program(module, desc->entry)};
   vyre_kernel_desc as_vir = *desc;
   as_vir.form = VYRE_KERNEL_VIR;
   as_vir.code = &program;
