@@ -113,7 +113,7 @@ keep_rest(sealer *s, uint32_t before)
   memcpy(s->next + end, next + end, (rows - end) * sizeof(*next));
   prev[end] = before;
   s->next[before] = end;
-  for (uint32_t row = end; row; row = parent[row]) { /* of the regions around it, only the rest of the contents was not placed */
+  for (uint32_t row = end; row; row = parent[row]) { /* the regions around the row end after it */
     uint32_t child = row;
     while (next[child])
       child = next[child];
@@ -151,7 +151,9 @@ walk(sealer *s)
   cut_links(s, new_next, last);
   for (;; row = next[region], region = parent[region], new_region = map[region]) {
     while (row) {
-      if (row == end && count == end - 1 && row < rows) {
+      if (row >= rows || parent[row] != region)
+        return false;
+      if (row == end && count == end - 1) {
         keep_rest(s, before);
         return true;
       }
@@ -159,8 +161,6 @@ walk(sealer *s)
         memset(last + end, 0, (rows - end) * sizeof(*last));
         s->end = end = rows;
       }
-      if (row >= rows || parent[row] != region)
-        return false;
       if (VYRE_ROW_OP(op[row]) == VYRE_OP_null) {
         if (++skipped >= rows)
           return false;

@@ -2,7 +2,7 @@
  *
  *   head       RULES_TABLE_...: offsets of the parts
  *   classes    for each opcode a small number: 0 if no pattern has it as an operand of its root, 1 for literals, 2 for a right
- *              operand that equals the left one, from 3 on for an immediate, by its hash
+ *              operand that equals the left one.  From 3 on, classes are for immediates, by their hash
  *   roots      for each opcode the offset of its block, 0 if no pattern begins with it
  *   literals   for each literal 16 pairs of words: its bits in each kind
  *   blocks     the words of a set of candidates, the number of candidates, and the offset of their list.  Sets follow for each

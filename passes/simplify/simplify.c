@@ -461,8 +461,8 @@ static const vyre_param params[] = {RULES_PARAM};
 
 static const vyre_pass simplify = {
     .struct_size = sizeof(vyre_pass),
-    .flags = VYRE_PASS_ANY_ORDER | VYRE_PASS_SKIPS_REMOVED, /* @exchange reads only facts of operands that it does not change:
-                                     whether they are literals or built-ins */
+    /* @exchange reads only facts of operands that it does not change: whether they are literals or built-ins */
+    .flags = VYRE_PASS_ANY_ORDER | VYRE_PASS_SKIPS_REMOVED,
     .name = "simplify",
     .long_name = "simplify-rows",
     .summary = "canonical form, folding, rules, known state and equal values, in one sweep",

@@ -119,7 +119,7 @@ find_wanted(values *n, uint32_t node, uint32_t hash)
   return first ? node_of(n, first) : node;
 }
 
-/* Returns the first node equal to this one, which is itself if it is new. `number` is its number. */
+/* Returns the first node equal to this one, which is itself if it is new.  `number` is its number. */
 static inline uint32_t
 find_first(values *n, uint32_t node, uint32_t number, values_key key)
 {

@@ -14,7 +14,7 @@
 #include "../cid/first.h"
 #include "../state/memory.h"
 
-/* What equal values have in common. */
+/* Equal values have equal keys. */
 typedef struct values_key {
   uint64_t pair[FIRST_WORDS / 2];
 } values_key;
