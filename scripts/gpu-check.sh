@@ -184,8 +184,8 @@ test_units() { # TARGET
   else
     # The longest first.
     names=("unit-conformance-$1")
-    [ "$1" = cuda ] && names+=(unit-kernel-device-cuda unit-kernel-shapes-cuda)
-    [ "$1" = vulkan ] && names+=(unit-kernel-device unit-kernel-shapes unit-kernel-choose)
+    [ "$1" = cuda ] && names+=(unit-kernel-device-cuda unit-kernel-rounds-cuda unit-kernel-shapes-cuda)
+    [ "$1" = vulkan ] && names+=(unit-kernel-device unit-kernel-rounds unit-kernel-shapes unit-kernel-choose)
     [ "$1" = vulkan ] && names+=($(cd "$here/unittests" && ls | grep -E '^unit-(spirv|glsl)-'))
     names+=($(cd "$here/unittests" && ls | grep "^unit-$1-"))
     [ "$1" = cuda ] && names+=(unit-ptx-texts)

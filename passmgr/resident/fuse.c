@@ -116,6 +116,23 @@ find_earlier(const fused *f, uint32_t member)
   return i;
 }
 
+static vyre_status
+begin_one(fused *f, uint32_t member)
+{
+  const uint32_t earlier = find_earlier(f, member);
+  const vyre_pass_record *record = f->members[member].record;
+  if (earlier < member)
+    return vyre_phases_begin_again(&f->contexts[member], &f->contexts[earlier]);
+  vyre_stopwatch watch = {0};
+  vyre_run_start(f->r, &watch, "(prepare)");
+  vyre_foreign_call call;
+  vyre_run_enter(record, run_number_of(f, member), &call);
+  vyre_status status = vyre_phases_begin(&f->contexts[member], f->r->module);
+  vyre_run_leave(record, &call);
+  vyre_run_stop(f->r, &watch, 0, false);
+  return status;
+}
+
 /* Prepares all members.  On failure no context remains open. */
 static vyre_status
 begin_all(fused *f)
@@ -125,15 +142,7 @@ begin_all(fused *f)
     const vyre_node *node = node_of(f, i);
     vyre_module_show_analyses(f->r->module, vyre_schedule_requirements(record, is_on_host(f->r)));
     f->contexts[i] = vyre_run_context(f->r, record, node ? vyre_node_values(f->r->pipeline, node) : NULL);
-    vyre_stopwatch watch = {0};
-    vyre_run_start(f->r, &watch, "(prepare)");
-    vyre_foreign_call call;
-    vyre_run_enter(record, run_number_of(f, i), &call);
-    const uint32_t earlier = find_earlier(f, i);
-    vyre_status status = earlier < i ? vyre_phases_begin_again(&f->contexts[i], &f->contexts[earlier])
-                                     : vyre_phases_begin(&f->contexts[i], f->r->module);
-    vyre_run_leave(record, &call);
-    vyre_run_stop(f->r, &watch, 0, false);
+    vyre_status status = begin_one(f, i);
     if (status) {
       end_contexts(f, 0, i);
       return end_call(f, i, status);

@@ -207,7 +207,7 @@ vyre_rounds_make_step(sequence *s, const plan_step *from, vyre_step *step)
                                    from->number,
                                    what_of(s, from),
                                    (uint32_t)t->clear_at,
-                                   (uint32_t)(t->clear_end - t->clear_at),
+                                   from->number < s->rounds->count ? (uint32_t)(t->clear_end - t->clear_at) : 0,
                                    t->named ? (uint32_t)find_versions(s)->at : 0,
                                    (uint32_t)t->named_at,
                                    (uint32_t)lost,
