@@ -146,7 +146,7 @@ declare_functions(writer *w)
 
 /* ---- kernels for devices ------------------------------------------------------------------------------------------------- */
 
-/* In the order in which they are written. */
+/* The forms of kernels, in the order in which they are written. */
 static const struct {
   const char *name, *form;
   uint32_t version;

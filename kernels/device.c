@@ -376,7 +376,7 @@ add_struct_of_words(vyre_module *module, uint32_t count)
   return vyre_type_struct(module, vyre_string_intern(module, "arguments and head", 32), members, count, VYRE_TYPE_BLOCK);
 }
 
-/* Appends that number of words to the push constants, and loads the head from there. */
+/* Appends `words` words to the push constants, and loads the head from there. */
 static void
 pass_head(vyre_module *module, const head_rows *rows, uint32_t words)
 {

@@ -77,8 +77,8 @@ VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_all
 void kernel_device_free(kernel_device *device);
 /* Returns the kernel of the scope and index, or NULL if the file has none. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, kernel_scope scope, uint32_t index);
-/* Makes the head's words push constants: PTX reads these without registers, and a device has room for them.  Vulkan has less room,
- * so write SPIR-V before that, and PTX after it. */
+/* Makes the head's words push constants, which PTX instructions read without a register.  Vulkan guarantees no room for them, so
+ * write SPIR-V before this call, and PTX after it. */
 VYRE_MUST_USE vyre_status kernel_device_pass_head(kernel_device *device);
 /* Appends the kernel in the given form, without names.  PTX is padded to whole words by line ends. */
 VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_form form, vyre_bytes *out);

@@ -126,7 +126,7 @@ mega_make_module(const vyre_mega *mega, const mega_part *part, vyre_module **out
   vyre_bytes messages = {0};
   const mega_parts parts = {&mega->options.program, &form, {collect_diagnostic, &messages}};
   vyre_status status = mega_part_make(&parts, part, out);
-  if (status && messages.size) { /* they have the user's file and line */
+  if (status && messages.size) { /* the messages have the user's file and line */
     const vyre_code code = vyre_status_code(status);
     vyre_status_free(status);
     status = VYRE_ERROR(code, "%s%s", messages.data,

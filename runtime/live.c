@@ -395,8 +395,7 @@ vyre_mega_live_poll(vyre_mega_live *live, vyre_mega_ticket ticket, vyre_mega_slo
   if (ticket.slot >= live->slots || __atomic_load_n(&live->owners[ticket.slot], __ATOMIC_ACQUIRE) != LIVE_TAKEN ||
       __atomic_load_n(&live->turns[ticket.slot], __ATOMIC_RELAXED) != ticket.turn)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: slot %" PRIu32 " is no longer this ticket's\nFix: do not poll an item after its end",
-                      ticket.slot);
+                      "megakernel: the ticket of slot %" PRIu32 " is stale\nFix: do not poll an item after its end", ticket.slot);
   if (!has_ended(status_of(live, ticket.slot)))
     return VYRE_OK;
   VYRE_TRY(vyre_mega_slot_read(live->images[1], live->sizes[1], ticket.slot, out));

@@ -33,7 +33,7 @@ pass_on(void *user, const vyre_diagnostic *diagnostic)
     of->parts->to.emit(of->parts->to.user, &own);
 }
 
-/* Changes the places of rows to places in the user's file.  Rows of other text lose theirs. */
+/* Changes the places of rows to places in the user's file.  Rows of other text lose their places. */
 static void
 locate_rows(const origin *of, vyre_module *module)
 {
@@ -57,7 +57,7 @@ parse(const mega_parts *parts, const mega_part *part, vyre_module *module)
   origin of = {parts, &text};
   const vyre_diagnostics to = {pass_on, &of};
   vyre_status status = mega_source(parts->program, parts->form, part, &text);
-  if (!status && part->kind == MEGA_PART_GRID) { /* errors about its barriers have a place */
+  if (!status && part->kind == MEGA_PART_GRID) { /* its rows need places, for errors about barriers */
     status = vyre_text_parse_lines(module, text.data, text.size, "megakernel", to);
     if (!status)
       locate_rows(&of, module);

@@ -42,7 +42,7 @@ class Checker:
         return self.run(self.bin / "vyre-run", first, "-compare", second, f"-target={target}", f"-compare-target={target}")
 
     def check(self, seed):
-        """Returns what is wrong, or "".  Counts the end of each program."""
+        """Returns an error text, or "".  Counts the outcome of each program."""
         draw = random.Random(seed)
         narrow = ["-narrow"] if seed % 2 else []
         passes = " ".join(draw.sample(PASSES, draw.randint(2, MOST_PASSES))).split()

@@ -35,8 +35,8 @@ typedef struct vyre_mega_programs_options {
    * it until stop. NULL leaves all programs interpreted. */
   vyre_target *compile_target;
   uint32_t compile_after; /* published items of a program after which it is compiled; 0 for vyre_mega_programs_compile alone */
-  /* Receives remarks: a line, without its end, that names a program that stays interpreted, and the reason. Called by a thread of the
-   * kernel. It must not call functions of this file. May be NULL. */
+  /* Receives a line, without its end, for each program that stays interpreted: its number and the reason. A thread of the kernel
+   * calls `remark`, which must not call functions of this file. May be NULL. */
   void (*remark)(void *user, const char *text);
   void *remark_user;
 } vyre_mega_programs_options;

@@ -89,8 +89,8 @@ typedef enum vyre_phase_form {
 
 /* The version of a kernel's interface with the host: docs/gpu-passes.md, "On a device". */
 #define VYRE_PHASE_KERNELS_VERSION 1u
-/* Kernels of this version have more push constants after those of version 1: the words of their head. They do not read it in the
- * arena. */
+/* Kernels of this version have the words of their head as push constants, after those of version 1. Kernels of version 1 read the
+ * head in the arena. */
 #define VYRE_PHASE_KERNELS_PASS_HEAD 2u
 
 /* The specialization constant with a kernel's workgroup size. The entry point is "main". A workgroup has as many invocations along

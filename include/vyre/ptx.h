@@ -64,7 +64,7 @@ typedef struct vyre_ptx_options {
   /* An element for each row of the module. If that of a buffer, or of the last `at` row of a path, is not 0, accesses through it
    * are not checked, and an access out of bounds is undefined. If NULL, all accesses are checked. */
   const uint8_t *in_bounds;
-  uint32_t most_registers; /* of an invocation, .maxnreg in the text; 0 if it may have all that it needs */
+  uint32_t most_registers; /* of an invocation, .maxnreg in the text; 0 for no limit */
 } vyre_ptx_options;
 
 /* Appends a program of a sealed, verified module as PTX. If `program` is row 0, appends all programs, which get distinct names.

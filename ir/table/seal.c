@@ -98,7 +98,7 @@ cut_links(const sealer *s, uint32_t *next, uint32_t *last)
   }
 }
 
-/* Keeps the ids of the rows from s->end on. The walk reached that row after the row `before` of its region. */
+/* Keeps the ids of the rows from s->end on. In its region, row s->end follows the row `before`, or is the first if that is 0. */
 static void
 keep_rest(sealer *s, uint32_t before)
 {

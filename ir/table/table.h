@@ -135,7 +135,7 @@ struct vyre_module {
   bool sealed;
   bool only_lost;                 /* since the last seal rows were only removed: ids are in program order */
   uint32_t sealed_rows;           /* the number of rows after the last seal, or 0 */
-  uint32_t moved_from, moved_to;  /* edits since the last seal moved or removed only these rows, apart from rows they made */
+  uint32_t moved_from, moved_to;  /* the rows that edits since the last seal moved or removed, apart from new rows */
   bool lost_versions;             /* the last seal dropped a row that a version refers to */
   bool names_dirty;               /* a name was set or moved since names were made unique */
   uint32_t tops;                  /* increases when the tops of programs may have changed without an update of their data */

@@ -87,8 +87,8 @@ first_in_tree(first_table *t, uint32_t number, first_is_equal is_equal, first_ke
   return number;
 }
 
-/* Adds a value that surely differs from all others: a free slot follows only slots of other hashes.  Returns false if the value may
- * equal another one, or if there is no free slot. */
+/* Adds a value if a free slot shows that it differs from all others: the slots before the free one have other hashes.  Returns
+ * false if the value may equal another one, or if there is no free slot. */
 static inline bool
 first_add_new(const first_table *t, uint32_t number, uint32_t hash)
 {

@@ -10,9 +10,9 @@ typedef struct walk {
   bool *seen;             /* by row, then by join; not bytes, because stores to them could change the other fields */
   bool *joined;           /* by variable, whether a `get` sees a join at a loop's header */
   uint32_t *kept;         /* by variable, the last `set` that stays */
-  uint32_t *until;        /* by variable, the end of a loop that must have a later `set` that stays, or 0 */
+  uint32_t *until;        /* by variable, the end of the loop in which a later `set` must stay, or 0 */
   uint32_t *stack, depth; /* seen joins whose parts are not marked yet */
-  uint32_t waiting;       /* the number of variables with `until` */
+  uint32_t waiting;       /* the number of variables whose `until` is not 0 */
 } walk;
 
 static void
@@ -43,7 +43,7 @@ mark_get(walk *w, uint32_t get)
   }
 }
 
-/* Notes that the `set` stays.  Returns false if an earlier one was the last in its loop. */
+/* Records that the `set` stays.  Returns false if a removed `set` before it has no later one that stays in its loop. */
 static bool
 note_kept(walk *w, uint32_t set)
 {
@@ -54,7 +54,7 @@ note_kept(walk *w, uint32_t set)
   return until == 0 || set <= until;
 }
 
-/* Notes that the `set` is removed. */
+/* Records that the `set` is removed.  Unless an earlier `set` of its loop stays, a later one must. */
 static void
 note_removed(walk *w, uint32_t set)
 {

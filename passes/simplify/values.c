@@ -53,7 +53,7 @@ key_of_row(const values *n, uint32_t row)
   const vyre_view *v = n->v;
   const uint32_t word = v->op[row], a = n->klass[v->a[row]], b = n->klass[v->b[row]];
   const bool swap =
-      b != 0 && a > b && (vyre_op_info_of(v, VYRE_ROW_OP(word))->flags & VYRE_OP_COMMUTES) != 0; /* b is 0 beside an immediate */
+      b != 0 && a > b && (vyre_op_info_of(v, VYRE_ROW_OP(word))->flags & VYRE_OP_COMMUTES) != 0; /* an immediate leaves b 0 */
   return (values_key){
       {pair(word, v->imm[row]), pair(v->imm_hi[row] | n->seen[row], swap ? b : a), pair(swap ? a : b, n->klass[v->c[row]])}};
 }
@@ -110,7 +110,7 @@ wanted_key(void *user, uint32_t wanted)
   return key;
 }
 
-/* Returns the first node with the key n->wanted, of which `hash` is the hash. */
+/* Returns the first node with the key n->wanted, whose hash is `hash`. */
 static __attribute__((noinline)) uint32_t
 find_wanted(values *n, uint32_t node, uint32_t hash)
 {

@@ -46,9 +46,8 @@ node_of(const fused *f, uint32_t member)
   return node ? &f->r->pipeline->nodes[node] : NULL;
 }
 
-/* Copies the members, except providers whose column is still valid.  Sets the ends of rounds.  Returns the requirements at the
- * start.
- */
+/* Copies the members, except providers whose column is still valid, and sets the ends of rounds.  Returns the analyses and columns
+ * that the members require at the start. */
 static uint32_t
 select_members(fused *f, const schedule *s)
 {
@@ -350,8 +349,8 @@ end_rounds(fused *f, uint32_t valid, uint32_t changing, fused_rounds *out)
   return VYRE_OK;
 }
 
-/* Columns that passes provide stay valid if no pass changed the module after them.  Neither the host nor the device has them, so
- * they are computed again when a pass requires them. */
+/* Marks provided columns as valid if no pass changed the module after their providers.  Neither the host nor the device keeps their
+ * contents, so they are computed again when a pass requires them. */
 static void
 keep_columns(const fused *f, uint32_t provided)
 {

@@ -118,7 +118,7 @@ bool vyre_plan_uses_old_levels(const plan *p, const plan_pass *pass);
 bool vyre_plan_add_orders(plan *p, const plan_pass *pass);
 /* Appends the steps of the pass, whose index in the sequence is `number`. */
 void vyre_plan_add(plan *p, const plan_pass *pass, uint32_t number);
-/* Appends a step of the manager's own, whose time is reported for that pass.  `number` is the number of a round. */
+/* Appends a step of the manager's own, whose time is reported for that pass.  `number` is the number of its round. */
 void vyre_plan_add_own(plan *p, plan_step_kind kind, uint32_t pass, uint32_t number);
 void vyre_plan_free(plan *p);
 void vyre_plan_free_orders(const vyre_allocator *allocator, plan_order *orders, uint32_t count, uint32_t capacity);

@@ -59,7 +59,7 @@ find_versions(const sequence *s)
   return NULL;
 }
 
-/* Makes the bits of rows that joins and their parts name. */
+/* Sets the bit of each row that a join or its parts name. */
 static bool
 find_named(sequence *s)
 {
@@ -130,7 +130,7 @@ is_cleared(const sequence_block *b)
   return !b->column && !b->is_constant && !b->is_kept && !b->is_read_back && !b->is_uploaded && b->start == 0;
 }
 
-/* Places the counters of lost versions round after round. */
+/* Places the counters `loses_versions`, those of each round together. */
 static void
 place_losses(sequence *s)
 {
@@ -145,7 +145,7 @@ place_losses(sequence *s)
       }
 }
 
-/* Places memory that all rounds share behind memory of which each pass has its own. */
+/* Places the memory that all rounds share after the memory that each pass has for itself. */
 void
 vyre_rounds_place_zeros(sequence *s)
 {

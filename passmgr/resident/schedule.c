@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Rounds of a fixpoint in one sequence.  Nearly all fixpoints over shaders end in the second or third round.  Rounds after the last
- * one cost time on the device. */
+/* Rounds of a fixpoint in one sequence.  Nearly all fixpoints over shaders end in the second or third round.  Rounds after the
+ * end of the fixpoint cost time on the device. */
 enum { FIXPOINT_ROUNDS = 3 };
 
 /* ---- a pass -------------------------------------------------------------------------------------------------------------- */

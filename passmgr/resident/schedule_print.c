@@ -107,7 +107,7 @@ text_sequence(printer *p, const schedule *s, const columns *up, const columns *d
   VYRE_TRY(vyre_bytes_printf(p->out, "%*sone wait", (int)(2 * p->depth + 2), ""));
   if (s->rounds)
     VYRE_TRY(vyre_bytes_printf(p->out, " for %u rounds", s->rounds));
-  return vyre_bytes_printf(p->out, "%s\n", has_repeat(s) ? ", more where something is repeated often" : "");
+  return vyre_bytes_printf(p->out, "%s\n", has_repeat(s) ? ", more if a repeat needs many iterations" : "");
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ typedef struct sequence_member {
   uint32_t *compares;           /* word offset in the arena of the compare's head */
   uint32_t head;                /* word offset in the arena of the pass's head: offset and length of each memory */
   vyre_device_buffer constants; /* kept by the device; 0 if there are none */
-  bool shares_constants;        /* they are those of an earlier member */
+  bool shares_constants;        /* `constants` is the buffer of an earlier member */
 } sequence_member;
 
 enum { SEQUENCE_CHANGES = 6 }; /* op, imm, imm_hi, a, b, c */
@@ -64,7 +64,7 @@ typedef struct sequence_turns {
   uint32_t *changed;                 /* the last round that changed each program, and the first one that lost versions */
   uint32_t *named;                   /* a bit for each row that the origins of versions name; NULL if versions are not checked */
   uint64_t starts_at, changed_at, named_at;
-  uint64_t lost_at;             /* counters of passes that lost versions, by round */
+  uint64_t lost_at;             /* the counters `loses_versions`, by round */
   uint32_t named_words, losers; /* words of `named`; counters of a round */
   uint64_t before;              /* the copies of the columns */
   uint64_t clear_at, clear_end; /* memory that each round begins with as zeros */

@@ -45,7 +45,7 @@ run_rounds(run *r, uint32_t id, vyre_retirement *retirement, bool *out_changed)
   const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
   const uint64_t max = values[VYRE_FIXPOINT_MAX];
   uint64_t round = 0;
-  bool changed = true, has_lost = false; /* a program whose rounds lose versions loses them again */
+  bool changed = true, has_lost = false; /* if rounds lost versions, later rounds run one by one */
   while (changed && round < max) {
     fused_rounds fused = {.changed = retirement->changed};
     VYRE_TRY(vyre_run_fused_rounds(r, id, has_lost ? 1 : left_of(max - round), &fused));

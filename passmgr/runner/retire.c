@@ -130,7 +130,7 @@ retire(vyre_retirement *t, bool leave)
   for (uint32_t i = 0; i < t->programs; i++)
     leaving += t->leaves[i];
   if (!t->by_branches && leaving == t->left)
-    leaving = 0; /* a pass reported a change that no row shows */
+    leaving = 0; /* a pass reported a change, but changed no row */
   for (uint32_t i = 0; i < t->programs && leaving; i++)
     t->done[i] |= t->leaves[i];
   t->left -= leaving;

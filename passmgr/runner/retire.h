@@ -20,10 +20,10 @@ typedef struct vyre_retirement {
 
 /* Begins a fixpoint over the sealed module.  vyre_retirement_end must follow if the status is VYRE_OK. */
 VYRE_MUST_USE vyre_status vyre_retirement_begin(run *r, bool by_branches, vyre_retirement *out);
-/* Must be called before a round that vyre_retirement_end_round ends. */
+/* Hashes the programs before a round.  Must be called before each round that vyre_retirement_end_round ends. */
 void vyre_retirement_begin_round(vyre_retirement *retirement);
 /* Does the same as vyre_retirement_end_round after each of the rounds of a sequence.  retirement->changed has the number of rounds
- * that changed each program.  `leave` is about the last round. */
+ * that changed each program.  `leave` applies to the last round. */
 VYRE_MUST_USE vyre_status vyre_retirement_end_rounds(vyre_retirement *retirement, uint32_t rounds, bool again, bool leave,
                                                      bool *out_again);
 /* Finds the programs that are done after a round.  *out_again is whether some are not.  If `leave` is set, sets the others aside.

@@ -111,7 +111,7 @@ typedef struct fused_rounds {
   bool lost;         /* the last round lost versions that the passes require */
 } fused_rounds;
 
-/* fuse.c: runs at most `most` rounds of the node's children as one sequence on the device, if they can. */
+/* fuse.c: runs at most `most` rounds of the node's children as one sequence, if the device can run them so. */
 VYRE_MUST_USE vyre_status vyre_run_fused_rounds(run *r, uint32_t id, uint32_t most, fused_rounds *out);
 
 #endif

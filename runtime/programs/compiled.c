@@ -274,7 +274,7 @@ program_kernel_run(const program_device *device, const program_kernel *k, const 
   if (!status)
     status = ops->submit(device->target, &sequence, NULL);
   const bool is_lost = ops->is_lost && ops->is_lost(device->target); /* then the buffers are lost, too */
-  for (uint32_t i = 0; i < d.count && !is_lost; i++)
-    vyre_status_free(ops->free(device->target, d.ranges[i].buffer)); /* the item is done, so that an error must not repeat it */
+  for (uint32_t i = 0; i < d.count && !is_lost; i++) /* the item is done, so an error of `free` must not repeat it */
+    vyre_status_free(ops->free(device->target, d.ranges[i].buffer));
   return status;
 }

@@ -12,7 +12,7 @@
 
 enum { DEFAULT_STEPS = 1 << 30 };
 
-/* The slot of a compiled item's ticket. */
+/* The slot in the ticket of a compiled item, which has no slot of the ring for its caller. */
 #define NO_SLOT UINT32_MAX
 
 /* ---- checks --------------------------------------------------------------------------------------------------------------- */
@@ -66,14 +66,15 @@ conflicts(const vyre_mega_range *a, uint32_t a_count, uint64_t a_written, const 
   return false;
 }
 
-/* Returns whether a dispatch on copies of the item's buffers has the item's effect. */
+/* Returns whether a dispatch on copies of the item's buffers has the item's effect.  The interpreter defines accesses beyond a
+ * range, a kernel does not. */
 static bool
 may_be_copied(const vyre_mega_program_item *i, const program_kernel *kernel)
 {
   const uint64_t written = kernel->written;
   for (const program_slot *s = kernel->slots; s < kernel->slots + kernel->slot_count; s++)
     for (uint32_t n = s->first; n < s->first + s->count; n++)
-      if (i->buffers[n].size == 0 || i->buffers[n].size < s->least) /* an access out of bounds of the range */
+      if (i->buffers[n].size == 0 || i->buffers[n].size < s->least)
         return false;
   for (uint32_t a = 0; a < i->buffer_count; a++) {
     for (uint32_t b = 0; b < a; b++)
@@ -136,7 +137,7 @@ make_message(vyre_mega_programs *p, const vyre_mega_program_item *i, uint32_t nu
   return out;
 }
 
-/* Claims an item.  *number is that of the slots if the item cannot be published now. */
+/* Claims an item.  *number is options.slots if the item cannot be published now. */
 static vyre_status
 prepare(vyre_mega_programs *p, const vyre_mega_program_item *i, uint32_t *number)
 {
@@ -240,8 +241,7 @@ poll_compiled(vyre_mega_programs *p, vyre_mega_program_ticket ticket, vyre_mega_
   const item *i = &p->items[ticket.item < p->options.slots ? ticket.item : 0];
   if (ticket.item >= p->options.slots || i->state < ITEM_WAITS || i->turn != ticket.ticket.turn)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "megakernel: item %" PRIu32 " is no longer this ticket's\nFix: do not poll an item after its end",
-                      ticket.item);
+                      "megakernel: the ticket of item %" PRIu32 " is stale\nFix: do not poll an item after its end", ticket.item);
   if (i->state == ITEM_ENDED) {
     *out = i->end;
     *out_ended = true;

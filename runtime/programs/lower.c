@@ -129,7 +129,7 @@ lower_append(lowerer *l, instruction how)
   if (l->w.status)
     return;
   if (l->code.count == MOST_CODE) {
-    lower_fail(l, l->program, "the program needs more than %d instructions\nFix: compile it", MOST_CODE);
+    lower_fail(l, l->program, "the program needs more than %d instructions\nFix: compile the program as a kernel", MOST_CODE);
     return;
   }
   if ((how.op & PROGRAM_OP_MASK) >= PROGRAM_JUMP_IF) {

@@ -94,7 +94,8 @@ plan_bound(lowerer *l, uint32_t buffer)
   const uint32_t count = code_first_descriptor(&l->w, slot + 1) - first;
   l->buffers = first + count > l->buffers ? first + count : l->buffers;
   if (l->buffers > PROGRAM_MOST_BUFFERS)
-    return lower_fail(l, buffer, "the program has more than %d buffers\nFix: compile it", PROGRAM_MOST_BUFFERS);
+    return lower_fail(l, buffer, "the program has more than %d buffers\nFix: compile the program as a kernel",
+                      PROGRAM_MOST_BUFFERS);
   l->spot[buffer - l->program] = 1 + describe(l, PROGRAM_BOUND_SPACE, first, 0, count);
   return true;
 }

@@ -27,13 +27,13 @@ typedef enum program_way {
 typedef struct registered {
   bool is_used, is_removed; /* a removed program keeps its memory while items are in flight */
   uint32_t generation, in_flight;
-  uint64_t at; /* of code and pool */
+  uint64_t at; /* the first byte of code and pool */
   uint32_t length, lanes, buffers;
   /* Only with a target for compiled items: */
   program_kernel *kernel; /* owned */
   program_way way;
   uint64_t items; /* published so far */
-  char *reason;   /* of REFUSED; owned */
+  char *reason;   /* of PROGRAM_REFUSED; owned */
 } registered;
 
 /* Where an item is.  The last four are states of an item that runs compiled. */
@@ -48,7 +48,7 @@ typedef struct item {
   /* Only with a target for compiled items: */
   vyre_mega_range *buffers; /* owned */
   uint32_t buffer_count;
-  vyre_mega_slot end; /* of ENDED */
+  vyre_mega_slot end; /* of ITEM_ENDED */
 } item;
 
 struct vyre_mega_programs {
@@ -64,8 +64,8 @@ struct vyre_mega_programs {
   uint64_t bindings;         /* the first byte of the bindings of item 0 */
   uint32_t entries_at;       /* the first word of the entries */
   uint32_t generations;
-  /* The worker, if there is a target for compiled items.  `changed` is signalled when it has work, and when a program is compiled
-   * or refused. */
+  /* The worker, if there is a target for compiled items.  `changed` is signalled when the worker has work, and when a program is
+   * compiled or refused. */
   pthread_t worker;
   pthread_cond_t changed;
   bool has_worker, stops;

@@ -46,7 +46,7 @@ refuse(vyre_mega_programs *p, uint32_t program, vyre_status status)
   vyre_status_free(status);
 }
 
-/* Opens a lost device again, whose kernels are stale. */
+/* Opens a lost device again, and forgets the kernels that were compiled for it. */
 static vyre_status
 recover(vyre_mega_programs *p)
 {
@@ -223,7 +223,7 @@ run_ready(vyre_mega_programs *p, item *i)
   i->state = ITEM_ENDED;
 }
 
-/* Runs the items whose NOPs have ended.  Returns whether there was one, and stores whether others wait. */
+/* Runs the items whose NOPs have ended.  Returns whether a NOP had ended, and stores whether other items wait. */
 static bool
 run_items(vyre_mega_programs *p, bool *out_waits)
 {
@@ -254,7 +254,7 @@ destroy_unused(vyre_mega_programs *p)
     program_kernel *k = p->unused;
     p->unused = k->next;
     pthread_mutex_unlock(&p->lock);
-    vyre_status_free(program_kernel_destroy(&p->device, k)); /* of a lost device, which the next item reports */
+    vyre_status_free(program_kernel_destroy(&p->device, k)); /* the next item reports a lost device */
     programs_lock(p);
   }
 }

@@ -509,7 +509,7 @@ compile_version_1(const char *path, kernel_device *out)
   kernel_file_free(&file);
 }
 
-/* Plugins of before have such kernels. */
+/* Plugins that were built before version 2 have such kernels. */
 TEST(kernels_of_version_1_give_the_same_bytes)
 {
   kernel_device compiled;

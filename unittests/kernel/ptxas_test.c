@@ -1,4 +1,4 @@
-/* ptxas compiles all PTX of passes, and each kernel has at most 96 registers without spilling any.  Skipped if ptxas is missing.
+/* Compiles all PTX of passes with ptxas.  Each kernel has at most 96 registers and spills none.  Skipped if ptxas is missing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"

@@ -54,11 +54,11 @@ TEST(tickets_are_valid_once)
   bool ended;
   const vyre_mega_ticket ticket = live_publish(w, ITEM(.op = 0));
   live_wait(w, ticket);
-  refused(vyre_mega_live_poll(w->live, ticket, &slot, &ended), "no longer this ticket's");
+  refused(vyre_mega_live_poll(w->live, ticket, &slot, &ended), "is stale");
   for (uint32_t i = 0; i < 16; i++) /* reuses its slot */
     live_publish(w, ITEM(.op = 0));
-  refused(vyre_mega_live_poll(w->live, ticket, &slot, &ended), "no longer this ticket's");
-  refused(vyre_mega_live_poll(w->live, (vyre_mega_ticket){16, 1}, &slot, &ended), "no longer this ticket's");
+  refused(vyre_mega_live_poll(w->live, ticket, &slot, &ended), "is stale");
+  refused(vyre_mega_live_poll(w->live, (vyre_mega_ticket){16, 1}, &slot, &ended), "is stale");
   live_stop(w, NULL, NULL);
 }
 

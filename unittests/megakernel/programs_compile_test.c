@@ -256,7 +256,7 @@ TEST(items_of_both_kinds_wait_for_each_other)
       .program = programs[0], .buffers = &range, .buffer_count = 1, .groups = {GROUPS, 1, 1}, .tenant = 5};
   vyre_mega_program_item compiled = {.program = programs[1], .buffers = &range, .buffer_count = 1, .groups = {GROUPS, 1, 1}};
   ok(vyre_mega_live_set(vyre_mega_programs_live(r.p), VYRE_MEGA_MASKS + 5, 0));
-  assert_true(try_publish(&r, &interpreted, &first)); /* the mask keeps it in flight */
+  assert_true(try_publish(&r, &interpreted, &first)); /* the mask keeps the item in flight */
   assert_false(try_publish(&r, &compiled, &second));
   ok(vyre_mega_live_set(vyre_mega_programs_live(r.p), VYRE_MEGA_MASKS + 5, 1));
   while (!try_publish(&r, &compiled, &second)) /* before the end of the other item was read */
@@ -266,7 +266,7 @@ TEST(items_of_both_kinds_wait_for_each_other)
   frail *f = frail_of(r.other);
   __atomic_store_n(&f->is_held, true, __ATOMIC_RELEASE);
   assert_true(try_publish(&r, &compiled, &second));
-  while (!__atomic_load_n(&f->waits, __ATOMIC_ACQUIRE)) /* it has its copy of the buffer */
+  while (!__atomic_load_n(&f->waits, __ATOMIC_ACQUIRE)) /* the dispatch has its copy of the buffer */
     sched_yield();
   assert_false(try_publish(&r, &interpreted, &first));
   interpreted.buffers = &free_range;
@@ -309,7 +309,7 @@ TEST(masks_and_quotas_hold_for_compiled_items)
   ok(vyre_mega_programs_wait(r.p, ticket, &slot));
   assert_int_equal(slot.state, VYRE_MEGA_DONE);
   expect_step(&s);
-  refused(vyre_mega_programs_poll(r.p, ticket, &slot, &ended), "no longer this ticket's");
+  refused(vyre_mega_programs_poll(r.p, ticket, &slot, &ended), "is stale");
   slot = run_item(r.p, item);
   assert_int_equal(slot.state, VYRE_MEGA_FAULT);
   assert_int_equal(slot.reason, VYRE_MEGA_REASON_QUOTA);
@@ -390,7 +390,7 @@ TEST(each_item_is_done_once_while_programs_are_swapped)
 #else
   const uint32_t rounds = 8;
 #endif
-  start_run(&r, 6, true); /* within a flight */
+  start_run(&r, 6, true);
   for (uint32_t i = 0; i < rounds; i++) {
     static const uint32_t zeros[WORDS];
     const uint32_t program = add_text(&r, steps_text);
