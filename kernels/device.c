@@ -351,7 +351,7 @@ find_head(const vyre_module *module, uint32_t program)
   return rows;
 }
 
-/* Returns whether the row loads a word of the head, and its number. */
+/* Returns whether the row loads a word of the head.  Stores the number of the word. */
 static bool
 loads_head(const vyre_view *v, const head_rows *rows, uint32_t row, uint32_t *out)
 {

@@ -34,7 +34,7 @@ typedef struct vyre_mega_programs_options {
   /* A second open target of the same kind. Programs are compiled for it, and it runs their later items. Only the kernel's threads use
    * it until stop. NULL leaves all programs interpreted. */
   vyre_target *compile_target;
-  uint32_t compile_after; /* published items of a program after which it is compiled; 0 for vyre_mega_programs_compile alone */
+  uint32_t compile_after; /* published items of a program after which it is compiled; 0 if the caller compiles it */
   /* Receives a line, without its end, for each program that stays interpreted: its number and the reason. A thread of the kernel
    * calls `remark`, which must not call functions of this file. May be NULL. */
   void (*remark)(void *user, const char *text);
@@ -102,8 +102,8 @@ typedef struct vyre_mega_program_ticket {
   uint32_t item;
 } vyre_mega_program_ticket;
 
-/* Publishes an item. *out_published is false if the ring is full, or if the item shares written memory with an item in flight of
- * which only one is compiled. Try again later. */
+/* Publishes an item. *out_published is false if the ring is full, or if the item shares written memory with an item in flight and
+ * only one of the two is compiled. Try again later. */
 VYRE_MUST_USE vyre_status vyre_mega_programs_publish(vyre_mega_programs *programs, const vyre_mega_program_item *item,
                                                      vyre_mega_program_ticket *ticket, bool *out_published);
 /* As vyre_mega_live_poll and vyre_mega_live_wait. */

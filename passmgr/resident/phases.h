@@ -22,12 +22,12 @@ VYRE_MUST_USE vyre_status vyre_phases_end(vyre_context *context, const vyre_modu
 /* Returns whether one of the phases writes the memory with that number. */
 bool vyre_phases_write(const vyre_phases *phases, uint32_t memory);
 
-/* Returns whether the memory is the counter that is not 0 if the phases did not preserve versions. */
+/* Returns whether the memory is the counter `loses_versions`, which is 0 if the phases preserved versions. */
 bool vyre_phases_is_loss(const vyre_phase_memory *memory);
 
 /* Returns the kernels for a device that accepts these forms (a bit for each vyre_kernel_form), or NULL if there are none. */
 const vyre_phase_kernels *vyre_phases_kernels(const vyre_phases *phases, uint32_t forms);
-/* Returns the number of words of the head in the push constants of these kernels, which are last there. */
+/* Returns the number of words of the head at the end of the push constants of these kernels, or 0 if they read it in the arena. */
 uint32_t vyre_phases_head_words(const vyre_phases *phases, const vyre_phase_kernels *kernels);
 
 /* Returns the analysis that makes the column with that name, or 0 for a column of the table. */

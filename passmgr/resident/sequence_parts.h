@@ -58,8 +58,8 @@ typedef struct sequence_changes {
 /* The memory between rounds (rounds.c).  Offsets are in words of the arena. */
 typedef struct sequence_turns {
   uint32_t blocks[SEQUENCE_CHANGES]; /* indices in sequence.blocks of the columns that are compared, op first */
-  uint32_t columns;                  /* their number; 0 if no row is hidden between rounds */
-  uint32_t programs;                 /* words of the next two arrays: programs and one; 0 if no row is hidden */
+  uint32_t columns;                  /* number of `blocks`; 0 if no row is hidden between rounds */
+  uint32_t programs;                 /* words of `starts` and `changed`: one more than programs; 0 if no row is hidden */
   uint32_t *starts;                  /* the first row of each program, and 0 */
   uint32_t *changed;                 /* the last round that changed each program, and the first one that lost versions */
   uint32_t *named;                   /* a bit for each row that the origins of versions name; NULL if versions are not checked */

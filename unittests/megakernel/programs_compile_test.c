@@ -238,7 +238,7 @@ finish(run *r, vyre_mega_program_ticket ticket)
   assert_int_equal(slot.state, VYRE_MEGA_DONE);
 }
 
-/* An item is not published while an item that runs the other way has written memory of it. */
+/* An interpreted and a compiled item are not in flight together if they share written memory. */
 TEST(items_of_both_kinds_wait_for_each_other)
 {
   run r;
@@ -319,7 +319,7 @@ TEST(masks_and_quotas_hold_for_compiled_items)
   assert_int_equal(counts.items, 0);
 }
 
-/* A program that cannot be compiled stays interpreted, and one remark says so. */
+/* A program that cannot be compiled stays interpreted, and one remark reports it. */
 TEST(programs_without_a_kernel_stay_interpreted)
 {
   run r;
