@@ -337,8 +337,8 @@ find_slot(vyre_mega_live *live, uint32_t priority)
   return UINT32_MAX;
 }
 
-static vyre_status
-check_end(const vyre_mega_live *live)
+vyre_status
+live_check_end(const vyre_mega_live *live)
 {
   if (!__atomic_load_n(&live->ended, __ATOMIC_ACQUIRE))
     return VYRE_OK;
@@ -359,7 +359,7 @@ vyre_status
 vyre_mega_live_publish(vyre_mega_live *live, const vyre_mega_item *item, vyre_mega_ticket *ticket, bool *out_published)
 {
   *out_published = false;
-  VYRE_TRY(check_end(live));
+  VYRE_TRY(live_check_end(live));
   if (item->op == VYRE_MEGA_OP_LOAD_MISS && live->way == VYRE_MEGA_MIRRORED && !live->pump)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "megakernel: LOAD_MISS needs IO, but the IO queue is in the device's own memory on %s\n"
@@ -424,7 +424,7 @@ live_wait_until(vyre_mega_live *live, vyre_mega_ticket ticket, uint64_t deadline
     if (*out_ended || is_late)
       return VYRE_OK;
     if (was_over)
-      return vyre_status_note(check_end(live), "while waiting for an item in slot %" PRIu32, ticket.slot);
+      return vyre_status_note(live_check_end(live), "while waiting for an item in slot %" PRIu32, ticket.slot);
   }
 }
 
@@ -452,7 +452,7 @@ vyre_mega_live_drain(vyre_mega_live *live)
     if (live_is_drained(live))
       return VYRE_OK;
     if (was_over)
-      return check_end(live);
+      return live_check_end(live);
   }
 }
 

@@ -85,6 +85,8 @@ bool live_may_be_written(const vyre_mega_live *live);
 bool live_is_drained(const vyre_mega_live *live);
 /* Returns whether no item of the slot is in flight. */
 bool live_has_ended(const vyre_mega_live *live, uint32_t slot);
+/* Returns an error if the kernel has ended. */
+vyre_status live_check_end(const vyre_mega_live *live);
 void live_wake(vyre_mega_live *live);
 /* As vyre_mega_live_wait, until a deadline of clock_now. *out_ended is false if the item has not ended then. */
 vyre_status live_wait_until(vyre_mega_live *live, vyre_mega_ticket ticket, uint64_t deadline, vyre_mega_slot *out, bool *out_ended);

@@ -148,6 +148,7 @@ vyre_rows_move(vyre_module *module, vyre_row first, vyre_row region, vyre_row be
     column[COLUMN_PREV][before.id] = last;
   else
     column[COLUMN_LAST][region.id] = last;
+  note_moved(module, first.id < region.id + 1 ? first.id : region.id + 1, UINT32_MAX);
   module->sealed = module->only_lost = false;
 }
 

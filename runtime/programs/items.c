@@ -213,7 +213,7 @@ vyre_mega_programs_publish(vyre_mega_programs *programs, const vyre_mega_program
   programs_lock(programs);
   VYRE_TRY(programs_unlock(programs, prepare(programs, given, &number)));
   if (number == programs->options.slots)
-    return VYRE_OK;
+    return live_check_end(programs->live); /* the items that this one waits for may have no end */
   vyre_mega_item message = programs->items[number].published;
   if (programs->items[number].state == ITEM_NEW)
     message.op = VYRE_MEGA_OP_NOP;

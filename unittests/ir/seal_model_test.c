@@ -285,3 +285,58 @@ TEST(removed_rows_leave_the_others_in_order)
     vyre_module_destroy(m);
   }
 }
+
+/* Moves the node and those after it in its parent to the end of another parent, or to before its first child. */
+static void
+move_rest(model *t, vyre_module *m, int i, int to, bool is_first)
+{
+  const int before = is_first ? t->nodes[to].first : -1;
+  for (int k = i; k >= 0; k = t->nodes[k].next)
+    if (is_inside(t, to, k))
+      return;
+  if (to == t->nodes[i].parent)
+    return;
+  vyre_rows_move(m, row_of(t->ids[i]), row_of(t->ids[to]), row_of(before < 0 ? 0 : t->ids[before]));
+  for (int k = i, next; k >= 0; k = next) {
+    next = t->nodes[k].next;
+    model_unlink(t, k);
+    model_insert(t, k, to, before);
+  }
+}
+
+static void
+move_once(model *t, vyre_module *m, uint32_t *seed)
+{
+  const int i = 1 + (int)(next_random(seed) % (uint32_t)(t->count - 1)), near = i + (int)(next_random(seed) % 9) - 4;
+  const int j = next_random(seed) % 2 ? 1 + (int)(next_random(seed) % (uint32_t)(t->count - 1)) : near;
+  if (j < 1 || j >= t->count || !t->ids[i] || !t->ids[j])
+    return;
+  if (next_random(seed) % 4 == 0 && t->nodes[i].parent > 0) {
+    move_rest(t, m, i, j, next_random(seed) % 2);
+  } else if (!is_inside(t, j, i)) {
+    vyre_row_move_before(m, row_of(t->ids[i]), row_of(t->ids[j]));
+    model_unlink(t, i);
+    model_insert(t, i, t->nodes[j].parent, j);
+  }
+}
+
+/* Without additions, sealing keeps the rows before the first one that moved and after the last one. */
+TEST(moved_rows_agree_with_a_model)
+{
+  static model t;
+  static uint32_t ids[MOST_NODES], map[MOST_NODES + 1];
+  for (uint32_t round = 0; round < 60; round++) {
+    uint32_t seed = round * 7919 + 1;
+    vyre_module *m = new_model(&t);
+    while (t.count < 200)
+      add_node(&t, m, (int)(next_random(&seed) % (uint32_t)t.count), -1, &seed);
+    for (uint32_t step = 0; step < 60; step++) {
+      for (uint32_t i = step ? 1 + step % 3 : 0; i > 0; i--)
+        move_once(&t, m, &seed);
+      if (step % 20 == 10)
+        remove_once(&t, m, &seed);
+      seal_both(&t, m, ids, map);
+    }
+    vyre_module_destroy(m);
+  }
+}

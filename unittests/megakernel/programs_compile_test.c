@@ -431,6 +431,34 @@ TEST(each_item_is_done_once_while_programs_are_swapped)
   assert_true(counts.compiled && counts.items && recoveries > 1);
 }
 
+TEST(an_item_that_waits_is_refused_after_the_end_of_the_kernel)
+{
+  enum { SLOTS = 64 }; /* the default */
+  run r;
+  memory s;
+  vyre_mega_program_ticket ticket;
+  vyre_mega_programs_counts counts = {0};
+  start_run(&r, 0, false);
+  make_state(&r, &s);
+  const uint32_t program = add_text(&r, steps_text);
+  const vyre_mega_program_item item = item_of(program, &s);
+  bool published = false;
+  ok(vyre_mega_programs_compile(r.p, program));
+  for (uint32_t i = 0; i < SLOTS; i += published)
+    ok(vyre_mega_programs_publish(r.p, &item, &ticket, &published));
+  while (counts.compiled < SLOTS) /* they keep their places, because nothing polls them */
+    vyre_mega_programs_count(r.p, &counts);
+  ok(vyre_mega_programs_publish(r.p, &item, &ticket, &published));
+  assert_false(published);
+  ok(vyre_mega_live_publish(vyre_mega_programs_live(r.p), &(vyre_mega_item){.op = VYRE_MEGA_OP_SHUT_DOWN}, NULL, &published));
+  assert_true(published);
+  vyre_status status = VYRE_OK;
+  while (!status)
+    status = vyre_mega_programs_publish(r.p, &item, &ticket, &published);
+  refused(status, "was shut down");
+  stop_run(&r, NULL, &counts);
+}
+
 TEST(a_compile_target_is_needed_and_separate)
 {
   vyre_target *target = world_target();
