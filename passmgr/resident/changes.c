@@ -128,8 +128,11 @@ vyre_changes_find(sequence *s, vyre_read *out, bool *out_fewer)
   if (!*out_fewer)
     return VYRE_OK;
   const uint64_t words = mask_words(s) + elements;
+  const uint32_t before = device->changes_capacity;
   if (!vyre_grow(&device->allocator, &device->changes, &device->changes_capacity, words, sizeof *device->changes))
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  /* no change, because the idle device does not write the list */
+  memset(device->changes + before, 0, (size_t)(device->changes_capacity - before) * sizeof *device->changes);
   *out = (vyre_read){vyre_arena_range(s, c->masks, words), device->changes};
   return VYRE_OK;
 }
