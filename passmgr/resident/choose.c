@@ -146,9 +146,14 @@ count_bytes(const vyre_device *device, const vyre_pass_record *const *passes, ui
   work->bytes_down = (double)__builtin_popcountll(down) * rows * sizeof(uint32_t);
 }
 
+/* Counts the phases of the passes, and for each of several rounds a comparison and a copy of the columns (rounds.c). */
 static void
-count_work(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const plan_rows *rows, uint32_t levels)
+count_work(vyre_device *device, const choice *what, const plan_rows *rows, uint32_t levels)
 {
+  const vyre_pass_record *const *passes = what->passes;
+  const uint32_t count = what->count, comparisons = what->rounds > 1 ? 2 * what->rounds : 0;
+  device->asked.launches = comparisons;
+  device->asked.visits = (double)comparisons * rows->view->rows;
   for (uint32_t i = 0; i < count; i++) {
     const vyre_phases *phases = passes[i]->pass.phases;
     const counting c = {phases, vyre_phases_kernels(phases, device->info.forms), rows, levels, &device->asked};
@@ -291,11 +296,11 @@ find_plain(const vyre_device *device, const vyre_pass_record *record)
 }
 
 static double
-cost_here(const vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, uint32_t rows)
+cost_here(const vyre_device *device, const choice *what, uint32_t rows)
 {
   double ns = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const device_plain *plain = find_plain(device, passes[i]);
+  for (uint32_t i = 0; i < what->count; i++) {
+    const device_plain *plain = find_plain(device, what->passes[i]);
     ns += (plain ? plain->row : PLAIN_ROW) * rows;
   }
   return ns;
@@ -303,37 +308,36 @@ cost_here(const vyre_device *device, const vyre_pass_record *const *passes, uint
 
 /* Returns the estimated nanoseconds of the passes on the device.  Stores their work for vyre_choose_learn_there. */
 static double
-cost_there(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module, uint32_t levels,
-           const plan_rows *rows)
+cost_there(vyre_device *device, const choice *what, vyre_module *module, uint32_t levels, const plan_rows *rows)
 {
   device->asked = (device_work){0};
-  count_bytes(device, passes, count, module, &device->asked);
-  count_work(device, passes, count, rows, levels);
+  count_bytes(device, what->passes, what->count, module, &device->asked);
+  count_work(device, what, rows, levels);
   return overhead_of(device) + device->costs.visit * device->asked.visits;
 }
 
 bool
-vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module, bool has_levels)
+vyre_choose_may(vyre_device *device, const choice *what, vyre_module *module, bool has_levels)
 {
   const vyre_view *view = vyre_module_view(module);
   plan_rows rows = {.view = view, .most_iterations = device->info.max_iterations};
-  const double here = cost_here(device, passes, count, view->rows);
+  const double here = cost_here(device, what, view->rows);
   if (here < WORTH_ASKING || (device->is_tried && !device->ops))
     return false;
   device->owed += device->is_tried ? 0 : here;
   if (!device->is_tried && device->owed >= OPENING)
     open_first_usable(device);
   bool may = device->ops && view->rows <= vyre_device_most_rows(device);
-  for (uint32_t i = 0; i < count && may; i++)
-    may = vyre_phases_kernels(passes[i]->pass.phases, device->info.forms) != NULL;
+  for (uint32_t i = 0; i < what->count && may; i++)
+    may = vyre_phases_kernels(what->passes[i]->pass.phases, device->info.forms) != NULL;
   if (!may)
     return false;
   vyre_plan_rows_count(&rows);
-  return cost_there(device, passes, count, module, 1, &rows) + (has_levels ? 0 : (double)LEVELS_ROW * view->rows) < here;
+  return cost_there(device, what, module, 1, &rows) + (has_levels ? 0 : (double)LEVELS_ROW * view->rows) < here;
 }
 
 bool
-vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, vyre_module *module)
+vyre_choose(vyre_device *device, const choice *what, vyre_module *module)
 {
   const vyre_view *view = vyre_module_view(module);
   plan_rows rows = {.view = view, .most_iterations = device->info.max_iterations};
@@ -341,8 +345,7 @@ vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t
   vyre_plan_rows_count(&rows);
   for (uint32_t row = 1; row < view->rows; row++)
     levels = view->level[row] >= levels ? view->level[row] + 1 : levels;
-  return vyre_plan_rows_fit(&rows) &&
-         cost_there(device, passes, count, module, levels, &rows) < cost_here(device, passes, count, view->rows);
+  return vyre_plan_rows_fit(&rows) && cost_there(device, what, module, levels, &rows) < cost_here(device, what, view->rows);
 }
 
 void

@@ -269,6 +269,21 @@ count_wanted(const run *r, uint32_t node)
   return count;
 }
 
+/* Sets r->is_chosen if the target is `auto`.  Returns in *out_runs whether the device runs the members. */
+static vyre_status
+choose_device(const fused *f, uint32_t rounds, bool *out_runs)
+{
+  const vyre_pass_record *records[SCHEDULE_MOST];
+  *out_runs = true;
+  if (!f->r->options.device->choices)
+    return VYRE_OK;
+  for (uint32_t i = 0; i < f->count; i++)
+    records[i] = f->members[i].record;
+  VYRE_TRY(vyre_run_choose(f->r, records, f->count, rounds));
+  *out_runs = f->r->is_chosen;
+  return VYRE_OK;
+}
+
 vyre_status
 vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
 {
@@ -286,14 +301,9 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
   if (s.count < 2)
     return VYRE_OK;
   f.wanted = select_members(&f, &s);
-  if (r->options.device->choices) {
-    const vyre_pass_record *records[SCHEDULE_MOST];
-    for (uint32_t i = 0; i < f.count; i++)
-      records[i] = f.members[i].record;
-    VYRE_TRY(vyre_run_choose(r, records, f.count));
-    if (!r->is_chosen)
-      return VYRE_OK;
-  }
+  VYRE_TRY(choose_device(&f, 1, &fits));
+  if (!fits)
+    return VYRE_OK;
   VYRE_TRY(vyre_run_make_analyses(r, f.wanted));
   f.contexts = vyre_allocate(allocator, f.count * sizeof *f.contexts);
   if (!f.contexts)
@@ -309,6 +319,19 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
 }
 
 /* ---- rounds -------------------------------------------------------------------------------------------------------------- */
+
+/* Returns the largest number of rounds in a submission.  A choice of the device assumes that all rounds run.  So a fixpoint then
+ * has two: a first round that changes the module, and the next one.  The device must be open, because sequences decide about
+ * opening. */
+static uint32_t
+most_rounds(const run *r, uint32_t id)
+{
+  const vyre_device *device = r->options.device;
+  const uint32_t limit = vyre_schedule_most_rounds(r->pipeline, id);
+  if (!device->choices)
+    return limit;
+  return !device->ops ? 0 : r->pipeline->nodes[id].kind == VYRE_NODE_FIXPOINT && limit > 2 ? 2 : limit;
+}
 
 /* Makes a schedule of rounds whose passes are all selected. */
 static void
@@ -390,13 +413,13 @@ vyre_status
 vyre_run_fused_rounds(run *r, uint32_t id, uint32_t most, fused_rounds *out)
 {
   const vyre_allocator *allocator = vyre_module_allocator(r->module);
-  const uint32_t limit = vyre_schedule_most_rounds(r->pipeline, id);
   fused f = {.r = r, .preserved = UINT32_MAX};
   schedule s;
   bool fits = true;
   out->rounds = 0;
-  if (!r->options.device || r->options.device->choices || vyre_run_is_observed(&r->options))
+  if (!r->options.device || vyre_run_is_observed(&r->options))
     return VYRE_OK;
+  const uint32_t limit = most_rounds(r, id);
   schedule_rounds(r, id, most < limit ? most : limit, &s);
   if (s.rounds == 0)
     return VYRE_OK;
@@ -406,6 +429,9 @@ vyre_run_fused_rounds(run *r, uint32_t id, uint32_t most, fused_rounds *out)
   f.rounds.changed = out->changed;
   f.wanted = select_members(&f, &s);
   VYRE_TRY(vyre_run_seal(r));
+  VYRE_TRY(choose_device(&f, s.rounds, &fits));
+  if (!fits)
+    return VYRE_OK;
   VYRE_TRY(vyre_run_make_analyses(r, f.wanted));
   f.contexts = vyre_allocate(allocator, f.count * sizeof *f.contexts);
   if (!f.contexts)

@@ -69,8 +69,8 @@ vyre_context vyre_run_context(run *r, const vyre_pass_record *record, const uint
 VYRE_MUST_USE vyre_status vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status);
 /* Returns the analyses and columns that the pass requires on the device or host where it will run. */
 uint32_t vyre_run_requirements(const run *r, const vyre_pass_record *record);
-/* Sets r->is_chosen for passes that run as one sequence. */
-VYRE_MUST_USE vyre_status vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count);
+/* Sets r->is_chosen for passes that run as one sequence of `rounds` rounds. */
+VYRE_MUST_USE vyre_status vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count, uint32_t rounds);
 /* Returns the schedule options for options.device, which must exist. */
 vyre_schedule_options vyre_run_schedule_options(const run *r);
 /* Calls the pass, checks its result, and marks the column that it provides as fresh. */

@@ -378,14 +378,15 @@ vyre_run_make_analyses(run *r, uint32_t wanted)
 }
 
 vyre_status
-vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
+vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count, uint32_t rounds)
 {
+  const choice what = {passes, count, rounds};
   vyre_device *device = r->options.device;
   r->is_chosen = false;
-  if (!device || !device->choices || !vyre_choose_may(device, passes, count, r->module, (r->fresh & VYRE_LEVELS) != 0))
+  if (!device || !device->choices || !vyre_choose_may(device, &what, r->module, (r->fresh & VYRE_LEVELS) != 0))
     return VYRE_OK;
   VYRE_TRY(vyre_run_make_analyses(r, VYRE_LEVELS));
-  r->is_chosen = vyre_choose(device, passes, count, r->module);
+  r->is_chosen = vyre_choose(device, &what, r->module);
   return VYRE_OK;
 }
 
@@ -492,7 +493,7 @@ run_whole(run *r, const vyre_node *node, bool *out_changed)
   }
   r->is_chosen = false;
   if (record->pass.phases)
-    VYRE_TRY(vyre_run_choose(r, &record, 1));
+    VYRE_TRY(vyre_run_choose(r, &record, 1, 1));
   const uint64_t *values = vyre_node_values(r->pipeline, node);
   VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record) | vyre_builtin_requires(record, values)));
   vyre_result result;

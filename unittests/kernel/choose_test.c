@@ -209,6 +209,47 @@ typedef struct random_costs {
   double plain[3]; /* ns for each row in each pass as plain C */
 } random_costs;
 
+/* A fixpoint of two or three rounds has two submissions at most: two rounds, and the rest. */
+TEST(rounds_are_one_submission_if_the_device_wins)
+{
+  static const char *const passes[] = {"canon", "cf", "pm"};
+  vyre_device *device = open_named();
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  for (uint32_t wins = 0; wins < 2; wins++) {
+    device->costs = (device_costs){.wait = wins ? 0 : much};
+    device->plain_count = 0;
+    for (size_t k = 0; k < 3; k++)
+      learn_here(device, passes[k], 1000);
+    assert_int_equal(run_and_compare("repeat<4>(canon,cf,pm)", ROWS, 500, device).sequences, wins);
+    device->costs = (device_costs){.wait = wins ? 0 : much};
+    const uint64_t sequences = run_and_compare("fixpoint(canon,cf,pm)", ROWS, 500, device).sequences;
+    assert_in_range(sequences, wins, 2 * wins);
+  }
+  assert_ok(vyre_device_close(device));
+}
+
+/* The estimate of rounds is that of their passes, with the steps between rounds. */
+TEST(predicted_work_of_rounds_is_near_the_real_work)
+{
+  static const char *const passes[] = {"canon", "cf", "pm"};
+  vyre_device *device = open_named();
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  device->costs = (device_costs){0};
+  device->plain_count = 0;
+  for (size_t k = 0; k < 3; k++)
+    learn_here(device, passes[k], 1000);
+  figures f = run_and_compare("fixpoint<max=2;on-limit=quiet>(canon,cf,pm)", ROWS, 500, device);
+  assert_int_equal(f.sequences, 1);
+  assert_in_range((uint64_t)device->asked.launches, f.launches, f.launches + 1);
+  assert_in_range((uint64_t)device->asked.bytes_up, f.up / 3, f.up);
+  assert_in_range((uint64_t)device->asked.bytes_down, f.down - f.down / 50, f.down);
+  device->costs = (device_costs){.launch = 1e6 / (double)(f.launches / 2)}; /* 2 ms in all */
+  for (size_t k = 0; k < 3; k++)
+    learn_here(device, passes[k], 20); /* 1.4 ms in all */
+  assert_int_equal(run_and_compare("fixpoint<max=2;on-limit=quiet>(canon,cf,pm)", ROWS, 500, device).sequences, 0);
+  assert_ok(vyre_device_close(device));
+}
+
 /* Returns costs of which none, some or all matter. */
 static random_costs
 make_costs(uint64_t *state)
