@@ -2,18 +2,18 @@
  * all aliased buffers of another space. O(rows, and sorting the buffers of each program).
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "vyre/ir.h"
+#include "aliases.h"
 
 #include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct buffer_key {
+struct buffer_key {
   uint64_t binding; /* set and binding, or a unique value */
   uint32_t row;
   bool aliased;
-} buffer_key;
+};
 
 static int
 by_binding(const void *left, const void *right)
@@ -38,9 +38,9 @@ key_of(const vyre_module *module, uint32_t row)
   return key;
 }
 
-/* Computes the classes of a program's buffers. The keys are in order of rows. */
+/* Computes the classes of a program's buffers, by row from `first` on. The keys are in order of rows. */
 static void
-classify(const vyre_view *v, buffer_key *keys, uint32_t count, uint32_t *out)
+classify(const vyre_view *v, buffer_key *keys, uint32_t count, uint32_t first, uint32_t *out)
 {
   uint32_t aliased[VYRE_SPACE__COUNT] = {0}; /* by space: the first row of the class of aliased buffers */
   if (count > 1)
@@ -55,12 +55,12 @@ classify(const vyre_view *v, buffer_key *keys, uint32_t count, uint32_t *out)
     if (joins && (aliased[home] == 0 || keys[i].row < aliased[home]))
       aliased[home] = keys[i].row;
     for (uint32_t j = i; j < end; j++)
-      out[keys[j].row] = joins ? 0 : keys[i].row;
+      out[keys[j].row - first] = joins ? 0 : keys[i].row;
   }
   for (uint32_t i = 0; i < count; i++) {
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[keys[i].row]);
-    if (out[keys[i].row] == 0)
-      out[keys[i].row] = aliased[space == VYRE_SPACE_UNIFORM ? VYRE_SPACE_STORAGE : space];
+    if (out[keys[i].row - first] == 0)
+      out[keys[i].row - first] = aliased[space == VYRE_SPACE_UNIFORM ? VYRE_SPACE_STORAGE : space];
   }
 }
 
@@ -79,53 +79,58 @@ find_shared_types(const vyre_module *module, uint8_t *shared, uint32_t types)
   }
 }
 
-/* A list of keys whose memory is reused for each program. */
-typedef struct key_list {
-  const vyre_allocator *allocator;
-  buffer_key *keys;
-  uint32_t count, room;
-} key_list;
-
-/* Lists the keys of a program's buffers, which may be anywhere among its direct children. */
-static bool
-list_buffers(const vyre_module *module, uint32_t program, key_list *list)
+bool
+aliases_begin(aliases *k, const vyre_module *module)
 {
-  const vyre_view *v = vyre_module_view(module);
-  list->count = 0;
-  for (uint32_t row = v->first[program]; row; row = v->next[row]) {
-    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer)
-      continue;
-    if (!vyre_grow(list->allocator, &list->keys, &list->room, list->count + 1, sizeof *list->keys))
-      return false;
-    list->keys[list->count++] = key_of(module, row);
-  }
+  *k = (aliases){.module = module, .allocator = vyre_module_allocator(module), .types = vyre_type_count(module)};
+  k->shared = k->allocator->resize(k->allocator->user, NULL, 0, k->types);
+  if (k->shared)
+    find_shared_types(module, k->shared, k->types);
+  return k->shared != NULL;
+}
+
+bool
+aliases_add(aliases *k, uint32_t buffer)
+{
+  if (!vyre_grow(k->allocator, &k->keys, &k->room, k->count + 1, sizeof *k->keys))
+    return false;
+  k->keys[k->count++] = key_of(k->module, buffer);
   return true;
+}
+
+void
+aliases_find(aliases *k, uint32_t first, uint32_t *out)
+{
+  const vyre_view *v = vyre_module_view(k->module);
+  const uint32_t count = k->count;
+  k->count = 0;
+  classify(v, k->keys, count, first, out);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t row = k->keys[i].row;
+    if ((v->imm_hi[row] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) || k->shared[v->imm[row]])
+      out[row - first] |= VYRE_ALIAS_SHARED;
+  }
+}
+
+void
+aliases_end(aliases *k)
+{
+  vyre_release(k->allocator, k->keys, k->room * sizeof *k->keys);
+  vyre_release(k->allocator, k->shared, k->types);
 }
 
 bool
 vyre_aliases_compute(const vyre_module *module, uint32_t *out)
 {
   const vyre_view *v = vyre_module_view(module);
-  const vyre_allocator *allocator = vyre_module_allocator(module);
-  const uint32_t types = vyre_type_count(module);
-  key_list list = {.allocator = allocator};
-  uint8_t *shared = allocator->resize(allocator->user, NULL, 0, types);
-  bool good = shared != NULL;
-  if (good)
-    find_shared_types(module, shared, types);
+  aliases k;
+  bool good = aliases_begin(&k, module);
   for (uint32_t program = v->first[0]; program && good; program = v->next[program]) {
-    good = list_buffers(module, program, &list);
+    for (uint32_t row = v->first[program]; row && good; row = v->next[row]) /* buffers are direct children of their program */
+      good = VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer || aliases_add(&k, row);
     if (good)
-      classify(v, list.keys, list.count, out);
-    for (uint32_t i = 0; i < list.count && good; i++) {
-      const uint32_t row = list.keys[i].row;
-      if ((v->imm_hi[row] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) || shared[v->imm[row]])
-        out[row] |= VYRE_ALIAS_SHARED;
-    }
+      aliases_find(&k, 0, out);
   }
-  if (list.keys)
-    allocator->resize(allocator->user, list.keys, list.room * sizeof *list.keys, 0);
-  if (shared)
-    allocator->resize(allocator->user, shared, types, 0);
+  aliases_end(&k);
   return good;
 }

@@ -36,7 +36,7 @@ versions_free(const versions *k, const vector *list)
     k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, 0);
 }
 
-enum { ARRAYS = 3, VECTORS = 13 };
+enum { ARRAYS = 4, VECTORS = 13 };
 
 static void
 list_vectors(versions *k, vector *out[VECTORS])
@@ -44,6 +44,18 @@ list_vectors(versions *k, vector *out[VECTORS])
   vector *const lists[VECTORS] = {&k->states, &k->events, &k->changes, &k->places, &k->edges, &k->runs, &k->merges,
                                   &k->frames, &k->joins,  &k->values,  &k->parts,  &k->users, &k->slots};
   memcpy(out, lists, sizeof lists);
+}
+
+/* Returns the rows of the largest program. */
+static uint32_t
+most_rows(const vyre_view *v)
+{
+  uint32_t most = 1;
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    const uint32_t rows = vyre_program_end(v, program) - program;
+    most = rows > most ? rows : most;
+  }
+  return most;
 }
 
 /* Allocates memory and makes a graph without joins. */
@@ -55,16 +67,13 @@ allocate_memory(versions *k)
       sizeof(run),       sizeof(merge),       8 * sizeof(uint32_t), sizeof(new_join), SOURCES * sizeof(uint32_t),
       sizeof(vyre_part), sizeof(uint32_t),    sizeof(slot)};
   vector *lists[VECTORS];
-  const uint32_t rows = k->view->rows;
-  uint32_t **const arrays[ARRAYS] = {&k->class_of, &k->aliases, &k->stops};
-  uint32_t *memory = k->allocator->resize(k->allocator->user, NULL, 0, ARRAYS * rows * sizeof(uint32_t));
+  k->most_rows = most_rows(k->view);
+  k->classes = k->allocator->resize(k->allocator->user, NULL, 0, ARRAYS * (size_t)k->most_rows * sizeof(uint32_t));
   list_vectors(k, lists);
   for (size_t i = 0; i < VECTORS; i++)
     lists[i]->size = sizes[i];
-  for (size_t i = 0; i < ARRAYS && memory; i++)
-    *arrays[i] = memory + i * rows;
   k->out->join_count = k->out->part_count = 0;
-  k->out_of_memory = !memory || !vyre_state_graph_reserve(k->out, k->allocator, 1, 0);
+  k->out_of_memory = !k->classes || !vyre_state_graph_reserve(k->out, k->allocator, 1, 0);
   if (!k->out_of_memory)
     k->out->joins[k->out->join_count++] = (vyre_join){0};
 }
@@ -74,11 +83,23 @@ free_memory(versions *k)
 {
   vector *lists[VECTORS];
   list_vectors(k, lists);
-  if (k->class_of)
-    k->allocator->resize(k->allocator->user, k->class_of, ARRAYS * k->view->rows * sizeof(uint32_t), 0);
+  vyre_release(k->allocator, k->classes, ARRAYS * (size_t)k->most_rows * sizeof(uint32_t));
+  aliases_end(&k->alias);
   for (size_t i = 0; i < VECTORS; i++)
     versions_free(k, lists[i]);
   return k->out_of_memory ? VYRE_OUT_OF_MEMORY("while making versions") : VYRE_OK;
+}
+
+/* Makes the program the current one. */
+static void
+open_program(versions *k, uint32_t program)
+{
+  k->first = program;
+  k->rows = vyre_program_end(k->view, program) - program;
+  k->aliases = k->classes + k->rows;
+  k->stops = k->aliases + k->rows;
+  k->declared = k->stops + k->rows;
+  memset(k->classes, 0, 2 * (size_t)k->rows * sizeof(uint32_t));
 }
 
 vyre_status
@@ -88,12 +109,10 @@ vyre_versions_compute(const vyre_module *module, vyre_state_graph *out)
   const vyre_view *v = k.view;
   allocate_memory(&k);
   memset(out->version, 0, v->rows * sizeof(uint32_t));
-  k.out_of_memory = k.out_of_memory || !vyre_aliases_compute(module, k.aliases);
-  if (!k.out_of_memory)
-    memset(k.class_of, 0, v->rows * sizeof(uint32_t));
+  k.out_of_memory |= !aliases_begin(&k.alias, module);
   for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program]) {
-    const uint32_t end = vyre_program_end(v, program);
-    versions_find_writes(&k, program, end);
+    open_program(&k, program);
+    versions_find_writes(&k);
     if (!k.out_of_memory)
       versions_follow_control(&k);
     if (!k.out_of_memory)

@@ -36,7 +36,7 @@ top_frame(const walk *w)
 static place *
 place_of(const versions *k, uint32_t row)
 {
-  return (place *)k->places.data + k->class_of[row];
+  return (place *)k->places.data + versions_class(k, row);
 }
 
 /* ---- states of classes --------------------------------------------------------------------------------------------------- */
@@ -251,7 +251,7 @@ add_place(versions *k, uint32_t row, uint32_t used)
   if (!p)
     return;
   *p = (place){.changes = k->changes.count, .used = used};
-  k->class_of[row] = k->places.count - 1;
+  k->classes[row - k->first] = k->places.count - 1;
 }
 
 static void
@@ -398,7 +398,7 @@ find_version(versions *k, uint32_t row, uint32_t op)
     k->out->version[row] = path;
     return;
   }
-  const uint32_t version = versions_current(k, op == VYRE_OP_opaque_read ? k->class_of[row] : k->class_of[path]);
+  const uint32_t version = versions_current(k, versions_class(k, op == VYRE_OP_opaque_read ? row : path));
   k->out->version[row] = version;
   uint32_t *user = (version & VYRE_JOIN) != 0 ? versions_append(k, &k->users) : NULL;
   if (user)
@@ -411,13 +411,14 @@ visit(walk *w, uint32_t row)
   versions *k = w->k;
   const uint32_t op = versions_op(k, row);
   const vyre_op_info *info = &vyre_op_infos[op];
-  if ((info->flags & VYRE_OP_REGION) != 0)
-    open_region(w, row);
-  else if ((info->flags & VYRE_OP_REGIONS) != 0)
-    open_construct(w, row);
-  else if ((info->flags & VYRE_OP_ENDS) != 0)
-    visit_jump(w, row);
-  else if ((info->flags & VYRE_OP_CONVERGENT) == 0) {
+  if ((info->flags & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0) {
+    if ((info->flags & VYRE_OP_REGION) != 0)
+      open_region(w, row);
+    else if ((info->flags & VYRE_OP_REGIONS) != 0)
+      open_construct(w, row);
+    else
+      visit_jump(w, row);
+  } else if ((info->flags & VYRE_OP_CONVERGENT) == 0) {
     if (vyre_op_has_version(info) || op == VYRE_OP_store || op == VYRE_OP_copy || (vyre_op_is_atomic(op) && w->v->a[row] != 0))
       find_version(k, row, op);
   } else if (vyre_op_has_version(info))
@@ -441,8 +442,9 @@ versions_follow_control(versions *k)
     *versions_change(k, 0) = (change){.run = 0};
     *(run *)k->runs.data = (run){.end = UINT32_MAX}; /* never ends, so that walks over runs end with it */
   }
-  for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {
-    const uint32_t row = k->stops[i];
+  const uint32_t *stops = k->stops, count = k->stop_count;
+  for (uint32_t i = 0; i < count && !k->out_of_memory; i++) {
+    const uint32_t row = stops[i];
     if (w.end < row)
       close_until(&w, row);
     if (!k->out_of_memory)

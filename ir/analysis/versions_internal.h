@@ -4,6 +4,7 @@
 #ifndef VYRE_IR_VERSIONS_INTERNAL_H
 #define VYRE_IR_VERSIONS_INTERNAL_H
 
+#include "aliases.h"
 #include "versions.h"
 #include "vyre/view.h"
 
@@ -108,10 +109,15 @@ typedef struct versions {
   const vyre_view *view;
   const vyre_allocator *allocator;
   vyre_state_graph *out;
-  uint32_t *class_of; /* by row: the class of vars, buffers and opaque rows, and the places */
-  uint32_t *aliases;  /* by row: the classes of buffers, by their first row */
-  uint32_t *stops;    /* rows of the current program that read or write state, contain rows or end a region, in order */
-  uint32_t stop_count;
+  aliases alias;
+  uint32_t first, rows; /* of the current program */
+  /* By row of the current program, from `first` on: */
+  uint32_t *classes;  /* the class of vars, buffers and opaque rows, and the places */
+  uint32_t *aliases;  /* the classes of buffers, by their first row */
+  uint32_t *stops;    /* rows that read or write state, contain rows or end a region, in order */
+  uint32_t *declared; /* vars and buffers, in order */
+  uint32_t stop_count, declared_count;
+  uint32_t most_rows;      /* of the largest program */
   uint32_t region_changes; /* the number of changes when the current region began */
   vector states;
   vector events;  /* the writes, in program order */
@@ -166,24 +172,46 @@ versions_is_region(const versions *k, uint32_t row)
   return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
 }
 
+/* Returns the class or the place of a row. Returns 0 for row 0, which is of no program. */
+static inline uint32_t
+versions_class(const versions *k, uint32_t row)
+{
+  return row - k->first < k->rows ? k->classes[row - k->first] : 0;
+}
+
 /* Returns the class of the var, buffer or opaque row at which a path begins. */
 static inline uint32_t
 versions_class_of(const versions *k, uint32_t path)
 {
-  return k->class_of[vyre_buffer_of(k->view, path)];
+  return versions_class(k, vyre_buffer_of(k->view, path));
 }
 
-/* Returns whether the path leads to a handle. Nothing writes the handle itself, only the memory behind it. */
-bool versions_is_handle(const versions *k, uint32_t path);
+/* Returns whether the buffer is a handle. Nothing writes the handle itself, only the memory behind it. */
+static inline bool
+versions_is_handle(const versions *k, uint32_t buffer)
+{
+  return VYRE_BUFFER_SPACE(k->view->imm_hi[buffer]) == VYRE_SPACE_HANDLE;
+}
 
-/* Finds the classes, stops and writes of a program, whose rows end before `end`. */
-void versions_find_writes(versions *k, uint32_t program, uint32_t end);
+/* Finds the classes, stops and writes of the current program. */
+void versions_find_writes(versions *k);
 
 /* Finds the versions of the current program's rows, and the merges of states. Each state is current where the walk is. */
 void versions_follow_control(versions *k);
 
+/* Returns the version of the class at the current position, which may be a join. */
+uint32_t versions_current_join(versions *k, uint32_t klass);
+
 /* Returns the version of the class at the current position. */
-uint32_t versions_current(versions *k, uint32_t klass);
+static inline uint32_t
+versions_current(versions *k, uint32_t klass)
+{
+  const state *s = versions_state(k, klass);
+  const uint32_t value = versions_change(k, s->change)->value;
+  if ((s->sources != 1 && k->writes_groups) || (value & VYRE_JOIN) != 0)
+    return versions_current_join(k, klass);
+  return value ? value : s->row;
+}
 
 /* Finds the parts of the current program's joins, and appends the joins to the graph. Parts precede their joins, except for parts
  * of heads. */

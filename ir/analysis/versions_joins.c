@@ -133,7 +133,7 @@ value_of(const versions *k, uint32_t klass)
 }
 
 uint32_t
-versions_current(versions *k, uint32_t klass)
+versions_current_join(versions *k, uint32_t klass)
 {
   const state *s = versions_state(k, klass);
   const uint32_t value = versions_change(k, s->change)->value;
@@ -192,7 +192,7 @@ find_parts_of(versions *k, const merge *m, uint32_t klass, cursor *cursors, uint
   const edge *edges = k->edges.data;
   const run *runs = k->runs.data;
   const uint32_t row = m->row, first = k->parts.count;
-  const place *p = (const place *)k->places.data + k->class_of[row];
+  const place *p = (const place *)k->places.data + versions_class(k, row);
   const bool is_head = versions_is_region(k, row), each = is_head || versions_op(k, row) == VYRE_OP_if;
   uint32_t values[SOURCES];
   for (uint32_t e = each ? p->first_edge : next_run_edge(runs, cursors, sources); e && !k->out_of_memory;) {
