@@ -167,18 +167,18 @@ void
 vyre_module_settle_rows(vyre_module *module)
 {
   const uint32_t *op = module->column[COLUMN_OP], rows = module->view.rows;
-  uint32_t *version = module->column[COLUMN_VERSION];
+  uint32_t *version = (module->made & VYRE_VERSIONS) != 0 ? module->column[COLUMN_VERSION] : NULL;
   module->tops++; /* a const row may have become another row */
-  for (uint32_t row = 1; row < rows && (module->made & VYRE_VERSIONS) != 0; row++)
-    if (version[row] && (table_word_flags(op[row]) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0) {
+  for (uint32_t row = 1; row < rows; row++) {
+    if (version && version[row] && (table_word_flags(op[row]) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0) {
       module->written |= 1u << COLUMN_VERSION;
       version[row] = 0;
     }
-  for (uint32_t row = 1; row < rows; row++)
     if (VYRE_ROW_OP(op[row]) == VYRE_OP_null) {
       unlink_row(module, (vyre_row){row});
       note_moved(module, row, UINT32_MAX);
     }
+  }
 }
 
 uint32_t
