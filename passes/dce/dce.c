@@ -369,22 +369,31 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 
 /* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
+typedef struct pins {
+  vyre_pass_ctx *ctx;
+  uint32_t *pinned; /* the side column, which most modules do not need */
+  bool is_complete;
+} pins;
+
 static void
 pin_element(void *user, uint32_t row)
 {
-  uint32_t *pinned = user;
-  pinned[row] = 1;
+  pins *p = user;
+  p->pinned = p->pinned ? p->pinned : p->ctx->host->memory(p->ctx, "pinned", 0);
+  p->is_complete &= p->pinned != NULL;
+  if (p->pinned)
+    p->pinned[row] = 1;
 }
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
 {
   const vyre_host *host = ctx->host;
-  uint32_t *pinned = host->memory(ctx, "pinned", 0), *alias = host->memory(ctx, "alias", 0);
-  uint32_t *interface = host->memory(ctx, "interface", 1);
-  if (!pinned || !alias || !interface || !host->aliases(module, alias))
+  uint32_t *alias = host->memory(ctx, "alias", 0), *interface = host->memory(ctx, "interface", 1);
+  pins p = {.ctx = ctx, .is_complete = alias && interface && host->aliases(module, alias)};
+  host->each_pinned(module, pin_element, &p);
+  if (!p.is_complete)
     return host->out_of_memory(ctx);
-  host->each_pinned(module, pin_element, pinned);
   *interface = host->param(ctx, "interface") == 0;
   return VYRE_OK;
 }
