@@ -137,6 +137,33 @@ vyre_changes_find(sequence *s, vyre_read *out, bool *out_fewer)
   return VYRE_OK;
 }
 
+/* Returns the bits of the rows, from `mask` on, whose operands changed. */
+static uint32_t
+changed_operands(const sequence *s, uint64_t block, uint32_t mask)
+{
+  const sequence_changes *c = &s->changes;
+  const vyre_view *v = s->rows.view;
+  uint32_t rows = 0;
+  for (uint32_t i = 0; i < c->count; i++) {
+    const void *column = s->blocks[c->blocks[i]].host;
+    if (column == v->a || column == v->b || column == v->c)
+      rows |= s->device->changes[(block * c->count + i) * BLOCK_WORDS + mask];
+  }
+  return rows;
+}
+
+bool
+vyre_changes_are_levels(const sequence *s)
+{
+  const vyre_view *v = s->rows.view;
+  bool are = true;
+  for (uint64_t block = 0; block < blocks_of(s); block++)
+    for (uint32_t mask = 0; mask < MASKS; mask++)
+      for (uint32_t left = changed_operands(s, block, mask); left; left &= left - 1)
+        are &= vyre_plan_is_level(v, v->level, (uint32_t)block * BLOCK + mask * 32 + (uint32_t)__builtin_ctz(left));
+  return are;
+}
+
 void
 vyre_changes_apply(const sequence *s)
 {

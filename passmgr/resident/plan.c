@@ -147,15 +147,19 @@ is_rewired(const plan_pass *pass, uint32_t step)
 }
 
 bool
+vyre_plan_is_level(const vyre_view *v, const uint32_t *level, uint32_t row)
+{
+  const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
+  return !((a && level[a] >= level[row]) | (b && level[b] >= level[row]) | (c && level[c] >= level[row]) | (level[row] >= v->rows));
+}
+
+bool
 vyre_plan_are_levels(const vyre_view *v, const uint32_t *level)
 {
-  uint32_t wrong = 0;
-  for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
-    wrong |=
-        (a && level[a] >= level[row]) | (b && level[b] >= level[row]) | (c && level[c] >= level[row]) | (level[row] >= v->rows);
-  }
-  return !wrong;
+  bool are = true;
+  for (uint32_t row = 1; row < v->rows; row++)
+    are &= vyre_plan_is_level(v, level, row);
+  return are;
 }
 
 uint32_t
@@ -284,7 +288,7 @@ make_order(const plan *p, plan_order *o)
       return false;
   }
   number_levels(v, o);
-  o->rows = vyre_allocate(p->allocator, v->rows * sizeof *o->rows);
+  o->rows = p->allocator->resize(p->allocator->user, NULL, 0, v->rows * sizeof *o->rows);
   o->starts = vyre_allocate(p->allocator, (o->levels + 2) * sizeof *o->starts);
   if (!o->rows || !o->starts)
     return false;

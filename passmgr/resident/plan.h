@@ -106,7 +106,9 @@ void vyre_plan_rows_part(plan_rows *rows, uint32_t threads);
 uint32_t vyre_plan_number_of_while(const vyre_phases *phases, uint32_t step);
 /* Returns whether the phase visits the rows from last to first, or levels from the highest on. */
 bool vyre_plan_is_downward(const vyre_phase *phase);
-/* Returns whether each row's level is above the levels of its operands and below the number of rows. */
+/* Returns whether the row's level is above the levels of its operands and below the number of rows.  vyre_plan_are_levels returns
+ * whether that holds for all rows. */
+bool vyre_plan_is_level(const vyre_view *view, const uint32_t *level, uint32_t row);
 bool vyre_plan_are_levels(const vyre_view *view, const uint32_t *level);
 /* Returns whether one kernel runs all steps of the pass: PLAN_PASS. */
 bool vyre_plan_runs_whole(const plan_rows *rows, const plan_pass *pass);

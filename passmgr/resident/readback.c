@@ -67,6 +67,7 @@ vyre_readback_late(sequence *s, vyre_timing *timing)
   if (changed)
     VYRE_TRY(vyre_changes_find(s, reads, &is_packed));
   count = is_packed;
+  s->extent = !changed ? SEQUENCE_READ_NONE : is_packed ? SEQUENCE_READ_LIST : SEQUENCE_READ_COLUMNS;
   for (uint32_t i = 0; i < s->late_count; i++) {
     const sequence_block *b = &s->blocks[s->late[i]];
     const uint32_t analysis = b->column->analysis;

@@ -344,8 +344,9 @@ find_user_of_old_levels(const sequence *s)
 static vyre_status
 check_old_levels(const sequence *s)
 {
-  const vyre_pass *pass = find_user_of_old_levels(s);
-  if (!pass || vyre_plan_are_levels(s->rows.view, s->rows.view->level))
+  const vyre_pass *pass = s->extent == SEQUENCE_READ_NONE ? NULL : find_user_of_old_levels(s);
+  const vyre_view *view = s->rows.view;
+  if (!pass || (s->extent == SEQUENCE_READ_LIST ? vyre_changes_are_levels(s) : vyre_plan_are_levels(view, view->level)))
     return VYRE_OK;
   return VYRE_ERROR(
       VYRE_CODE_INPUT,

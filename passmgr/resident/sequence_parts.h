@@ -55,6 +55,13 @@ typedef struct sequence_changes {
   uint32_t counted[2];               /* the memory of that read */
 } sequence_changes;
 
+/* How much of the columns was read back. */
+typedef enum sequence_extent {
+  SEQUENCE_READ_COLUMNS,
+  SEQUENCE_READ_LIST, /* the changed elements */
+  SEQUENCE_READ_NONE  /* because no pass counted a change */
+} sequence_extent;
+
 /* The memory between rounds (rounds.c).  Offsets are in words of the arena. */
 typedef struct sequence_turns {
   uint32_t blocks[SEQUENCE_CHANGES]; /* indices in sequence.blocks of the columns that are compared, op first */
@@ -96,6 +103,7 @@ typedef struct sequence {
   vyre_read *reads;
   bool is_lazy;   /* columns are read back after the host has the counters */
   uint32_t *late; /* indices in `blocks` of these columns */
+  sequence_extent extent;
   sequence_changes changes;
   sequence_rounds *rounds; /* NULL for one round */
   sequence_turns turns;
@@ -134,6 +142,8 @@ VYRE_MUST_USE vyre_status vyre_changes_make_step(sequence *s, bool is_save, vyre
  * their read.  vyre_changes_apply writes them to the columns after that read, and marks changed columns as written. */
 VYRE_MUST_USE vyre_status vyre_changes_find(sequence *s, vyre_read *out, bool *out_fewer);
 void vyre_changes_apply(const sequence *s);
+/* Returns whether the levels of the rows whose operands changed are above the levels of their operands. */
+bool vyre_changes_are_levels(const sequence *s);
 
 /* rounds.c: sets s->turns.  *out_fits is whether the device can run the rounds. */
 VYRE_MUST_USE vyre_status vyre_rounds_begin(sequence *s, bool *out_fits);
