@@ -369,31 +369,35 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 
 /* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
-typedef struct pins {
-  vyre_pass_ctx *ctx;
-  uint32_t *pinned; /* the side column, which most modules do not need */
-  bool is_complete;
-} pins;
+/* Bits of %facts in dce.vir, which has two for each row. */
+enum { PINNED = 1, SHARED = 2 };
 
 static void
-pin_element(void *user, uint32_t row)
+set_fact(uint32_t *facts, uint32_t row, uint32_t fact)
 {
-  pins *p = user;
-  p->pinned = p->pinned ? p->pinned : p->ctx->host->memory(p->ctx, "pinned", 0);
-  p->is_complete &= p->pinned != NULL;
-  if (p->pinned)
-    p->pinned[row] = 1;
+  facts[row / 16] |= fact << row % 16 * 2;
+}
+
+static void
+pin_fact(void *user, uint32_t row)
+{
+  set_fact(user, row, PINNED);
 }
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
 {
   const vyre_host *host = ctx->host;
-  uint32_t *alias = host->memory(ctx, "alias", 0), *interface = host->memory(ctx, "interface", 1);
-  pins p = {.ctx = ctx, .is_complete = alias && interface && host->aliases(module, alias)};
-  host->each_pinned(module, pin_element, &p);
-  if (!p.is_complete)
+  const vyre_view *v = host->view(module);
+  uint32_t *facts = host->memory(ctx, "facts", v->rows / 16 + 1), *interface = host->memory(ctx, "interface", 1);
+  uint32_t *alias = host->alloc(ctx, sizeof(uint32_t) * v->rows);
+  if (!facts || !interface || !alias || !host->aliases(module, alias))
     return host->out_of_memory(ctx);
+  host->each_pinned(module, pin_fact, facts);
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    for (uint32_t row = v->first[program]; row; row = v->next[row])
+      if (vyre_op_of(v, row) == VYRE_OP_buffer && (alias[row] & VYRE_ALIAS_SHARED) != 0)
+        set_fact(facts, row, SHARED);
   *interface = host->param(ctx, "interface") == 0;
   return VYRE_OK;
 }
