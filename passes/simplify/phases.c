@@ -138,16 +138,16 @@ write_facts(preparation *p)
       program = row;
       scope = rules_scope_of(v->imm[row]);
     }
-    facts[VIR_FACT_PINNED] = rules_sweep_is_pinned(&p->s, row);
-    facts[VIR_FACT_ACCESS] = access_of(p, row, program);
-    if ((facts[VIR_FACT_ACCESS] & VIR_ACCESS_STARTS) != 0)
+    facts[VIR_FACT_BITS] = access_of(p, row, program) | (rules_sweep_is_pinned(&p->s, row) ? VIR_ACCESS_PINNED : 0);
+    if ((facts[VIR_FACT_BITS] & VIR_ACCESS_STARTS) != 0)
       p->host->initial(p->m.module, v->a[row], &bits);
     facts[VIR_FACT_INITIAL] = (uint32_t)bits;
     facts[VIR_FACT_INITIAL_HIGH] = (uint32_t)(bits >> 32);
     if (vyre_op_of(v, row) == VYRE_OP_buffer)
-      facts[VIR_FACT_DESCRIPTORS] = p->host->descriptor_steps(p->m.module, row);
+      facts[VIR_FACT_BITS] |= p->host->descriptor_steps(p->m.module, row) << VIR_FACT_DESCRIPTORS;
     facts[VIR_FACT_VERSION] = v->version[row];
-    facts[VIR_FACT_SCOPE] = scope.modes | scope.kinds << 2;
+    if (row == program)
+      facts[VIR_FACT_SCOPE] = scope.modes | scope.kinds << 2;
     facts[VIR_FACT_PROGRAM] = program;
   }
 }

@@ -63,6 +63,16 @@ vyre_phases_write(const vyre_phases *phases, uint32_t memory)
 }
 
 bool
+vyre_phases_use(const vyre_phases *phases, uint32_t memory)
+{
+  bool does = false;
+  for (uint32_t i = 0; i < phases->phase_count; i++)
+    for (uint32_t k = 0; k < phases->phases[i].use_count; k++)
+      does = does || phases->phases[i].uses[k] == memory;
+  return does;
+}
+
+bool
 vyre_phases_is_loss(const vyre_phase_memory *memory)
 {
   return memory->kind == VYRE_MEMORY_COUNTER && memory->stride == 1 && strcmp(memory->name, "loses_versions") == 0;

@@ -21,6 +21,8 @@ VYRE_MUST_USE vyre_status vyre_phases_begin_again(vyre_context *context, const v
 VYRE_MUST_USE vyre_status vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *out);
 /* Returns whether one of the phases writes the memory with that number. */
 bool vyre_phases_write(const vyre_phases *phases, uint32_t memory);
+/* Returns whether a phase uses the memory.  If not, it has the levels of a step, or is declared only. */
+bool vyre_phases_use(const vyre_phases *phases, uint32_t memory);
 
 /* Returns whether the memory is the counter `loses_versions`, which is 0 if the phases preserved versions. */
 bool vyre_phases_is_loss(const vyre_phase_memory *memory);

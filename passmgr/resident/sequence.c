@@ -49,6 +49,8 @@ add_block(sequence *s, const vyre_context *context, uint32_t round, uint32_t ind
   vyre_c_buffer *buffer = &context->memory[index];
   const bool is_given = (context->given >> index & 1) != 0;
   const bool is_input = is_given && buffer->data && !vyre_phases_write(context->record->pass.phases, index);
+  const bool is_unused =
+      !s->rows.on_host && memory->kind == VYRE_MEMORY_SIDE && !vyre_phases_use(context->record->pass.phases, index);
   uint32_t at = s->block_count;
   if (s->rows.on_host && !buffer->data && buffer->bytes) {
     buffer->data = sequence_allocate(s, buffer->bytes, 1);
@@ -62,7 +64,7 @@ add_block(sequence *s, const vyre_context *context, uint32_t round, uint32_t ind
       return UINT32_MAX;
     s->blocks[s->block_count++] =
         (sequence_block){.host = buffer->data,
-                         .words = buffer->bytes / sizeof(uint32_t),
+                         .words = is_unused ? 0 : buffer->bytes / sizeof(uint32_t),
                          .is_constant = memory->kind == VYRE_MEMORY_FACT || memory->kind == VYRE_MEMORY_TABLE,
                          .column = memory->kind == VYRE_MEMORY_COLUMN ? source : NULL,
                          .is_kept = is_input,
