@@ -224,7 +224,16 @@ seal_changes(fused *f, uint64_t before)
   return vyre_run_settle_change(r, NULL);
 }
 
-/* Runs the members without ending them.  If *out_fits is false, nothing was done and no context is open, as on failure. */
+/* Marks columns that the members provide as lost.  Preparing the members cleared them, so a pass that requires a valid one gets it
+ * computed again. */
+static void
+lose_columns(const fused *f)
+{
+  for (uint32_t i = 0; i < f->count; i++)
+    f->r->options.device->pending |= f->members[i].record->pass.provides;
+}
+
+/* Runs the members without ending them.  If *out_fits is false, nothing ran and no context is open, as on failure. */
 static vyre_status
 run_members(fused *f, bool *out_fits)
 {
@@ -240,6 +249,7 @@ run_members(fused *f, bool *out_fits)
     vyre_choose_learn_there(r->options.device, clock_now() - asked);
   vyre_run_stop(r, &watch, 0, false);
   if (status || !*out_fits) {
+    lose_columns(f);
     end_contexts(f, 1, f->count);
     return end_call(f, 0, status);
   }
