@@ -146,9 +146,8 @@ write_facts(preparation *p)
     if (vyre_op_of(v, row) == VYRE_OP_buffer)
       facts[VIR_FACT_BITS] |= p->host->descriptor_steps(p->m.module, row) << VIR_FACT_DESCRIPTORS;
     facts[VIR_FACT_VERSION] = v->version[row];
-    if (row == program)
-      facts[VIR_FACT_SCOPE] = scope.modes | scope.kinds << 2;
     facts[VIR_FACT_PROGRAM] = program;
+    facts[VIR_FACT_SCOPE] = scope.modes | scope.kinds << 2;
   }
 }
 
