@@ -60,8 +60,8 @@ typedef struct liveness {
   uint32_t loop_count; /* so far */
   uint32_t loop_depth;
   uint64_t *rounds[MOST_LOOPS]; /* by loop depth: the loop's ROUND */
-  size_t outer_event;         /* the end of the outermost loop */
-  size_t outer_joins;         /* number of words in `joins` there */
+  size_t outer_event;           /* the end of the outermost loop */
+  size_t outer_joins;           /* number of words in `joins` there */
   uint64_t work;
   bool is_exact; /* otherwise all vars count as live at back edges */
   bool repeats;  /* the assumption about a back edge was too small */
@@ -132,14 +132,16 @@ is_subset(const uint64_t *part, const uint64_t *whole, size_t words)
 static void
 append_joins(vyre_spv *s, uint32_t row, const uint64_t *a, const uint64_t *b, size_t words)
 {
-  const size_t start = s->joins.count;
-  vyre_spv_push(s, &s->joins, row);
-  vyre_spv_push(s, &s->joins, 0);
+  uint32_t *const joins = vyre_spv_reserve(s, &s->joins, 2 + s->vars.count);
+  uint32_t count = 0;
+  if (!joins)
+    return;
   for (size_t i = 0; i < words - 1; i++)
     for (uint64_t left = a[i] & b[i]; left; left &= left - 1)
-      vyre_spv_push(s, &s->joins, s->vars.data[i * 64 + (uint32_t)__builtin_ctzll(left)]);
-  if (!vyre_spv_failed(s))
-    s->joins.data[start + 1] = (uint32_t)(s->joins.count - start - 2);
+      joins[2 + count++] = s->vars.data[i * 64 + (uint32_t)__builtin_ctzll(left)];
+  joins[0] = row;
+  joins[1] = count;
+  s->joins.count -= s->vars.count - count;
 }
 
 static ALWAYS_INLINE void
