@@ -39,7 +39,7 @@ enum { SMALL_WORDS = 2 }; /* of a set, if there are at most 64 vars */
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* An open construct, or at depth 0 the program. */
+/* An open construct, or in the first frame the program. */
 typedef struct frame {
   uint32_t row;
   vyre_opcode op;
@@ -52,24 +52,33 @@ typedef struct liveness {
   vyre_spv *s;
   size_t words; /* of a set: bits of vars, and a last word with a bit by loop depth: control may reach its back edge */
   frame *frames;
-  uint64_t *sets; /* by depth: LIVE_SETS sets */
-  uint32_t depth; /* of the innermost frame */
+  uint64_t *sets; /* by frame: LIVE_SETS sets */
+  uint64_t *top;  /* the sets of the innermost frame */
+  frame *inner;   /* the innermost frame */
   uint64_t *live;
   uint64_t *headers;   /* by loop: live at its header */
   uint32_t loop_count; /* so far */
   uint32_t loop_depth;
-  uint32_t loops[MOST_LOOPS]; /* by loop depth: the loop's frame */
-  size_t outer_event;         /* the end of the outermost loop */
-  size_t outer_joins;         /* number of words in `joins` there */
+  uint64_t *rounds[MOST_LOOPS]; /* by loop depth: the loop's ROUND */
+  size_t outer_event;           /* the end of the outermost loop */
+  size_t outer_joins;           /* number of words in `joins` there */
   uint64_t work;
   bool is_exact; /* otherwise all vars count as live at back edges */
   bool repeats;  /* the assumption about a back edge was too small */
 } liveness;
 
+/* Returns a set of the innermost frame. */
 static ALWAYS_INLINE uint64_t *
-set_of(const liveness *l, uint32_t depth, uint32_t which, size_t words)
+set_of(const liveness *l, uint32_t which, size_t words)
 {
-  return l->sets + ((size_t)depth * LIVE_SETS + which) * words;
+  return l->top + which * words;
+}
+
+/* Returns a set of an open frame. */
+static ALWAYS_INLINE uint64_t *
+set_at(const liveness *l, const frame *f, uint32_t which, size_t words)
+{
+  return l->sets + ((size_t)(f - l->frames) * LIVE_SETS + which) * words;
 }
 
 /* Returns the bit of the innermost loop in the last word of a set, or 0 if it is nested deeper than MOST_LOOPS. */
@@ -123,14 +132,16 @@ is_subset(const uint64_t *part, const uint64_t *whole, size_t words)
 static void
 append_joins(vyre_spv *s, uint32_t row, const uint64_t *a, const uint64_t *b, size_t words)
 {
-  const size_t start = s->joins.count;
-  vyre_spv_push(s, &s->joins, row);
-  vyre_spv_push(s, &s->joins, 0);
+  uint32_t *const joins = vyre_spv_reserve(s, &s->joins, 2 + s->vars.count);
+  uint32_t count = 0;
+  if (!joins)
+    return;
   for (size_t i = 0; i < words - 1; i++)
     for (uint64_t left = a[i] & b[i]; left; left &= left - 1)
-      vyre_spv_push(s, &s->joins, s->vars.data[i * 64 + (uint32_t)__builtin_ctzll(left)]);
-  if (!vyre_spv_failed(s))
-    s->joins.data[start + 1] = (uint32_t)(s->joins.count - start - 2);
+      joins[2 + count++] = s->vars.data[i * 64 + (uint32_t)__builtin_ctzll(left)];
+  joins[0] = row;
+  joins[1] = count;
+  s->joins.count -= s->vars.count - count;
 }
 
 static ALWAYS_INLINE void
@@ -146,17 +157,17 @@ record_joins(liveness *l, uint32_t row, const uint64_t *a, const uint64_t *b, si
 /* ---- starts and ends ---- */
 
 static ALWAYS_INLINE void
-begin_loop(liveness *l, uint32_t depth, size_t event, size_t words)
+begin_loop(liveness *l, size_t event, size_t words)
 {
-  frame *const f = &l->frames[depth];
-  uint64_t *const next = set_of(l, depth, NEXT, words);
+  frame *const f = l->inner;
+  uint64_t *const next = set_of(l, NEXT, words);
   f->loop = l->loop_count++;
   if (l->loop_depth == 0) {
     l->outer_event = event;
     l->outer_joins = l->s->joins.count;
   }
-  clear(set_of(l, depth, ROUND, words), words);
-  clear(set_of(l, depth, LATER, words), words);
+  clear(set_of(l, ROUND, words), words);
+  clear(set_of(l, LATER, words), words);
   if (l->is_exact)
     copy(next, l->headers + f->loop * words, words);
   else
@@ -164,7 +175,7 @@ begin_loop(liveness *l, uint32_t depth, size_t event, size_t words)
   if (f->op == VYRE_OP_for) /* the header has an edge out of the loop */
     add(next, l->live, words);
   if (l->loop_depth < MOST_LOOPS)
-    l->loops[l->loop_depth] = depth;
+    l->rounds[l->loop_depth] = set_of(l, ROUND, words);
   l->loop_depth++;
   if (l->is_exact)
     next[words - 1] |= l->live[words - 1] | loop_bit(l);
@@ -191,19 +202,19 @@ is_loop(const frame *f)
 static ALWAYS_INLINE void
 enter_construct(liveness *l, uint32_t row, size_t event, size_t words)
 {
-  const uint32_t depth = ++l->depth;
-  frame *const f = &l->frames[depth];
+  frame *const f = ++l->inner;
+  l->top += LIVE_SETS * words;
   *f = (frame){.row = row, .op = vyre_spv_opcode(l->s, row)};
   l->work += LIVE_SETS * words;
-  clear(set_of(l, depth, SETS, words), words);
-  clear(set_of(l, depth, HEAD, words), words);
-  copy(set_of(l, depth, AFTER, words), l->live, words);
+  clear(set_of(l, SETS, words), words);
+  clear(set_of(l, HEAD, words), words);
+  copy(set_of(l, AFTER, words), l->live, words);
   if (is_loop(f)) {
-    begin_loop(l, depth, event, words);
+    begin_loop(l, event, words);
   } else if (f->op == VYRE_OP_switch) {
-    copy(set_of(l, depth, NEXT, words), l->live, words);
+    copy(set_of(l, NEXT, words), l->live, words);
     if (!has_default(l->s, row))
-      copy(set_of(l, depth, HEAD, words), l->live, words);
+      copy(set_of(l, HEAD, words), l->live, words);
   }
 }
 
@@ -211,19 +222,19 @@ enter_construct(liveness *l, uint32_t row, size_t event, size_t words)
 static ALWAYS_INLINE void
 enter_region(liveness *l, size_t words)
 {
-  frame *const f = &l->frames[l->depth];
+  frame *const f = l->inner;
   f->falls = false;
-  copy(l->live, set_of(l, l->depth, is_loop(f) ? NEXT : AFTER, words), words);
+  copy(l->live, set_of(l, is_loop(f) ? NEXT : AFTER, words), words);
 }
 
 /* Leaves a region of a loop by its start.  That of the body is the header. */
 static ALWAYS_INLINE void
 leave_loop_region(liveness *l, uint32_t row, size_t words)
 {
-  const frame *const f = &l->frames[l->depth];
+  const frame *const f = l->inner;
   const bool is_for = f->op == VYRE_OP_for;
-  uint64_t *const sets = set_of(l, l->depth, SETS, words), *const next = set_of(l, l->depth, NEXT, words);
-  uint64_t *const later = set_of(l, l->depth, LATER, words), *const header = l->headers + f->loop * words;
+  uint64_t *const sets = set_of(l, SETS, words), *const next = set_of(l, NEXT, words);
+  uint64_t *const later = set_of(l, LATER, words), *const header = l->headers + f->loop * words;
   if (row != l->s->first[f->row]) { /* the continuing region */
     copy(next, l->live, words);
     copy(later, sets, words);
@@ -231,66 +242,67 @@ leave_loop_region(liveness *l, uint32_t row, size_t words)
     return;
   }
   if (is_for)
-    add(l->live, set_of(l, l->depth, AFTER, words), words);
+    add(l->live, set_of(l, AFTER, words), words);
   else /* the joins where it continues */
     record_joins(l, l->s->next[row], sets, next, words);
   add(sets, later, words);
   l->live[words - 1] &= ~loop_bit(l);
   l->repeats |= l->is_exact && !is_subset(l->live, is_for ? next : header, words);
   copy(header, l->live, words);
-  record_joins(l, row, l->loop_depth > MOST_LOOPS ? sets : set_of(l, l->depth, ROUND, words), l->live, words);
+  record_joins(l, row, l->loop_depth > MOST_LOOPS ? sets : set_of(l, ROUND, words), l->live, words);
 }
 
 /* Leaves a region by its start. */
 static ALWAYS_INLINE void
 leave_region(liveness *l, uint32_t row, size_t words)
 {
-  const frame *const f = &l->frames[l->depth];
+  const frame *const f = l->inner;
   if (is_loop(f)) {
     leave_loop_region(l, row, words);
     return;
   }
   if (f->op == VYRE_OP_switch) {
-    uint64_t *const next = set_of(l, l->depth, NEXT, words);
+    uint64_t *const next = set_of(l, NEXT, words);
     if (f->falls) /* an earlier case that falls through to this one may set any of them */
       record_joins(l, l->s->next[row], next, next, words);
     copy(next, l->live, words);
   }
-  add(set_of(l, l->depth, HEAD, words), l->live, words);
+  add(set_of(l, HEAD, words), l->live, words);
 }
 
 /* Leaves a construct by its start. */
 static ALWAYS_INLINE void
 leave_construct(liveness *l, uint32_t row, size_t words)
 {
-  const uint32_t depth = l->depth--;
-  const uint64_t *const sets = set_of(l, depth, SETS, words);
-  if (is_loop(&l->frames[depth]))
+  const uint64_t *const sets = set_of(l, SETS, words);
+  if (is_loop(l->inner))
     l->loop_depth--;
   else
-    copy(l->live, set_of(l, depth, HEAD, words), words);
-  record_joins(l, row, sets, set_of(l, depth, AFTER, words), words);
-  add(set_of(l, depth - 1, SETS, words), sets, words);
+    copy(l->live, set_of(l, HEAD, words), words);
+  record_joins(l, row, sets, set_of(l, AFTER, words), words);
+  l->inner--;
+  l->top -= LIVE_SETS * words;
+  add(set_of(l, SETS, words), sets, words);
 }
 
 /* ---- events ---- */
 
-static uint32_t
+static const frame *
 loop_around(const liveness *l)
 {
-  uint32_t depth = l->depth;
-  while (depth > 0 && !is_loop(&l->frames[depth]))
-    depth--;
-  return depth;
+  const frame *f = l->inner;
+  while (f > l->frames && !is_loop(f))
+    f--;
+  return f;
 }
 
-static uint32_t
-depth_of(const liveness *l, uint32_t construct)
+static const frame *
+frame_of(const liveness *l, uint32_t construct)
 {
-  uint32_t depth = l->depth;
-  while (depth > 0 && l->frames[depth].row != construct)
-    depth--;
-  return depth;
+  const frame *f = l->inner;
+  while (f > l->frames && f->row != construct)
+    f--;
+  return f;
 }
 
 /* The vars live before a jump are those live at its target. */
@@ -299,20 +311,20 @@ visit_jump(liveness *l, uint32_t row, size_t words)
 {
   switch (vyre_spv_opcode(l->s, row)) {
   case VYRE_OP_continue:
-    copy(l->live, set_of(l, loop_around(l), NEXT, words), words);
+    copy(l->live, set_at(l, loop_around(l), NEXT, words), words);
     return;
   case VYRE_OP_fallthrough:
-    l->frames[l->depth].falls = true;
-    copy(l->live, set_of(l, l->depth, NEXT, words), words);
+    l->inner->falls = true;
+    copy(l->live, set_of(l, NEXT, words), words);
     return;
   case VYRE_OP_break:
-    copy(l->live, set_of(l, loop_around(l), AFTER, words), words);
+    copy(l->live, set_at(l, loop_around(l), AFTER, words), words);
     return;
   case VYRE_OP_leave:
-    copy(l->live, set_of(l, depth_of(l, l->s->a[row]), AFTER, words), words);
+    copy(l->live, set_at(l, frame_of(l, l->s->a[row]), AFTER, words), words);
     return;
   case VYRE_OP_breakif:
-    add(l->live, set_of(l, loop_around(l), AFTER, words), words);
+    add(l->live, set_at(l, loop_around(l), AFTER, words), words);
     return;
   default: /* a return or a trap */
     clear(l->live, words);
@@ -325,19 +337,20 @@ visit_set(liveness *l, uint32_t var, size_t words)
 {
   const uint64_t bit = UINT64_C(1) << (var & 63);
   l->live[var / 64] &= ~bit;
-  set_of(l, l->depth, SETS, words)[var / 64] |= bit;
+  set_of(l, SETS, words)[var / 64] |= bit;
   for (uint64_t left = l->live[words - 1]; left; left &= left - 1)
-    set_of(l, l->loops[__builtin_ctzll(left)], ROUND, words)[var / 64] |= bit;
+    l->rounds[__builtin_ctzll(left)][var / 64] |= bit;
 }
 
 /* At the start of an outermost loop: returns to its end if the assumption about a back edge was too small. */
 static ALWAYS_INLINE bool
 return_to_end(liveness *l, size_t *event, size_t words)
 {
-  if (!l->repeats || l->loop_depth != 1 || !is_loop(&l->frames[l->depth]))
+  if (!l->repeats || l->loop_depth != 1 || !is_loop(l->inner))
     return false;
-  copy(l->live, set_of(l, l->depth, AFTER, words), words);
-  l->loop_count = l->frames[l->depth--].loop;
+  copy(l->live, set_of(l, AFTER, words), words);
+  l->loop_count = (l->inner--)->loop;
+  l->top -= LIVE_SETS * words;
   l->loop_depth = 0;
   l->work += l->outer_event + 1 - *event;
   l->is_exact = l->work < MOST_WORK + (uint64_t)l->s->count * ROW_WORK;
@@ -394,6 +407,8 @@ vyre_spv_find_joins(vyre_spv *s)
   vyre_spv_push(s, &s->joins, 0); /* index 0 means none */
   if (!l.frames || !l.sets || !l.live || !l.headers)
     return;
+  l.inner = l.frames;
+  l.top = l.sets;
   l.frames[0] = (frame){.row = s->program, .op = vyre_spv_opcode(s, s->program)};
   clear(l.sets, LIVE_SETS * l.words);
   clear(l.live, l.words);

@@ -7,25 +7,32 @@
 
 /* ---- events ---- */
 
+/* Lists an event.  `events` has room for two by row: one of the row itself, and its end. */
+static inline void
+put_event(vyre_spv *s, uint32_t what, uint32_t event)
+{
+  s->events.data[s->events.count++] = what * VYRE_SPV_EVENTS + event;
+}
+
 /* Lists the ends of the open constructs and regions that do not contain the next event. */
 static void
 end_open(vyre_spv *s, uint32_t parent)
 {
   for (; s->open != parent; s->open = s->parent[s->open]) {
     const bool is_region = (vyre_op_flags_of(s->view, s->open) & VYRE_OP_REGION) != 0;
-    vyre_spv_push(s, &s->events, s->open * VYRE_SPV_EVENTS + (is_region ? VYRE_SPV_ENDS_REGION : VYRE_SPV_ENDS));
+    put_event(s, s->open, is_region ? VYRE_SPV_ENDS_REGION : VYRE_SPV_ENDS);
     s->inside -= !is_region;
   }
 }
 
 /* Lists an event of a row.  Programs without vars need no events; vars are declared before the first one. */
 static inline void
-list_event(vyre_spv *s, uint32_t row, uint32_t event)
+list_event(vyre_spv *s, uint32_t row, uint32_t what, uint32_t event)
 {
   if (s->vars.count) {
     if (s->open != s->parent[row])
       end_open(s, s->parent[row]);
-    vyre_spv_push(s, &s->events, event);
+    put_event(s, what, event);
   }
 }
 
@@ -35,7 +42,7 @@ list_start(vyre_spv *s, uint32_t row, uint32_t event, uint32_t constructs)
 {
   if (!s->vars.count)
     return;
-  list_event(s, row, row * VYRE_SPV_EVENTS + event);
+  list_event(s, row, row, event);
   s->open = row;
   s->inside += constructs;
   if (s->inside > s->deepest)
@@ -49,7 +56,7 @@ survey_var(vyre_spv *s, uint32_t row, uint32_t event, uint32_t words)
   const uint32_t var = s->a[row], at = var - s->base;
   if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var) {
     s->aux[at] += words;
-    list_event(s, row, s->id[at] * VYRE_SPV_EVENTS + event);
+    list_event(s, row, s->id[at], event);
   } else
     vyre_spv_fail(s, "a %s of row %u, which is not a var\nFix: verify the module before writing it",
                   vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
@@ -321,7 +328,7 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t survey)
       survey_leave(s, row);
     else if (survey == BREAK)
       survey_break(s, row);
-    list_event(s, row, row * VYRE_SPV_EVENTS + VYRE_SPV_JUMPS);
+    list_event(s, row, row, VYRE_SPV_JUMPS);
     break;
   case NEST:
     s->nests++;
@@ -373,6 +380,9 @@ survey_rows(vyre_spv *s)
   s->crossed.count = s->leaves.count = s->places.count = s->declared.count = s->vars.count = s->events.count = 0;
   s->nests = s->loops = s->inside = s->deepest = 0;
   s->open = s->program;
+  if (!vyre_spv_reserve(s, &s->events, (size_t)s->count * 2))
+    return;
+  s->events.count = 0;
   for (uint32_t row = s->base + 1; row < end; row++) {
     const uint32_t code = VYRE_ROW_OP(op[row]), survey = surveys[code];
     if (s->resigned && !accepts_either_sign[code] && !is_converted(s, row))
