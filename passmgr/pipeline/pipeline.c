@@ -22,8 +22,8 @@ static const vyre_param fixpoint_params[] = {
     {sizeof(vyre_param), VYRE_PARAM_UINT, "max", "the most rounds", 1, VYRE_PIPELINE_REPEATS, 16, NULL},
     {sizeof(vyre_param), VYRE_PARAM_WORD, "on-limit", "the action if the last round still changes the module", 0, 0, 0,
      "warn|error|quiet"},
-    {sizeof(vyre_param), VYRE_PARAM_WORD, "again", "the condition for another round: a change, or a branch on a constant", 0, 0, 0,
-     "changes|branches"},
+    {sizeof(vyre_param), VYRE_PARAM_WORD, "while",
+     "the condition for a round: a change in the round before it, or a branch on a constant", 0, 0, 0, "changes|branches"},
 };
 
 const vyre_schema vyre_combinators[2] = {
@@ -478,6 +478,13 @@ vyre_pipeline_destroy(vyre_pipeline *pipeline)
   vyre_release(&allocator, pipeline, sizeof(*pipeline));
 }
 
+static bool
+repeats_for_branches(const vyre_pipeline *pipeline, uint32_t id)
+{
+  const vyre_node *node = &pipeline->nodes[id];
+  return node->kind == VYRE_NODE_FIXPOINT && vyre_node_values(pipeline, node)[VYRE_FIXPOINT_WHILE] == VYRE_WHILE_BRANCHES;
+}
+
 bool
 vyre_pipeline_is_last(const vyre_pipeline *pipeline, const vyre_node *node)
 {
@@ -485,8 +492,8 @@ vyre_pipeline_is_last(const vyre_pipeline *pipeline, const vyre_node *node)
   uint32_t id = 0;
   do {
     for (id = nodes[id].first; nodes[id].next; id = nodes[id].next)
-      ;
-  } while (nodes[id].kind == VYRE_NODE_FIXPOINT &&
-           vyre_node_values(pipeline, &nodes[id])[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES);
+      if (node == &nodes[id] && nodes[nodes[id].next].next == 0)
+        return repeats_for_branches(pipeline, nodes[id].next);
+  } while (repeats_for_branches(pipeline, id));
   return node == &nodes[id];
 }

@@ -59,11 +59,11 @@ vyre_node_values(const vyre_pipeline *pipeline, const vyre_node *node)
 }
 
 enum { VYRE_ON_LIMIT_WARN, VYRE_ON_LIMIT_ERROR, VYRE_ON_LIMIT_QUIET };
-enum { VYRE_AGAIN_CHANGES, VYRE_AGAIN_BRANCHES };
+enum { VYRE_WHILE_CHANGES, VYRE_WHILE_BRANCHES };
 
-/* Returns whether no pass comes after the node's, except in another round of a fixpoint, which few programs need. */
+/* Returns whether no pass comes after the node's, except in rounds of a fixpoint that few programs need. */
 bool vyre_pipeline_is_last(const vyre_pipeline *pipeline, const vyre_node *node);
-enum { VYRE_REPEAT_N = 0, VYRE_FIXPOINT_MAX = 0, VYRE_FIXPOINT_ON_LIMIT = 1, VYRE_FIXPOINT_AGAIN = 2 };
+enum { VYRE_REPEAT_N = 0, VYRE_FIXPOINT_MAX = 0, VYRE_FIXPOINT_ON_LIMIT = 1, VYRE_FIXPOINT_WHILE = 2 };
 
 /* The text being parsed. */
 typedef struct vyre_parser {

@@ -208,7 +208,7 @@ vyre_schedule_most_rounds(const vyre_pipeline *pipeline, uint32_t node)
   const vyre_node *n = &pipeline->nodes[node];
   const uint64_t *values = vyre_node_values(pipeline, n);
   if (n->kind == VYRE_NODE_FIXPOINT)
-    return values[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES ? 0
+    return values[VYRE_FIXPOINT_WHILE] == VYRE_WHILE_BRANCHES ? 0
            : values[VYRE_FIXPOINT_MAX] < FIXPOINT_ROUNDS      ? (uint32_t)values[VYRE_FIXPOINT_MAX]
                                                               : FIXPOINT_ROUNDS;
   const uint64_t times = n->kind == VYRE_NODE_REPEAT ? pipeline->values[n->values] : 0;

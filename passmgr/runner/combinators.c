@@ -18,7 +18,7 @@ report_limit(run *r, uint32_t id, const uint64_t *values)
   char message[600];
   if (!status)
     snprintf(message, sizeof(message), "%.400s still %s in round %" PRIu64, text.data,
-             values[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES ? "left branches on constants" : "changed the module",
+             values[VYRE_FIXPOINT_WHILE] == VYRE_WHILE_BRANCHES ? "left branches on constants" : "changed the module",
              values[VYRE_FIXPOINT_MAX]);
   if (!status && values[VYRE_FIXPOINT_ON_LIMIT] == VYRE_ON_LIMIT_ERROR)
     status = VYRE_ERROR(VYRE_CODE_INPUT, "%s\nFix: raise max, or set on-limit=warn", message);
@@ -46,6 +46,8 @@ run_rounds(run *r, uint32_t id, vyre_retirement *retirement, bool *out_changed)
   const uint64_t max = values[VYRE_FIXPOINT_MAX];
   uint64_t round = 0;
   bool changed = true, has_lost = false; /* if rounds lost versions, later rounds run one by one */
+  if (retirement->by_branches)
+    VYRE_TRY(vyre_retirement_end_round(retirement, true, &changed)); /* programs without such branches have no round */
   while (changed && round < max) {
     fused_rounds fused = {.changed = retirement->changed};
     VYRE_TRY(vyre_run_fused_rounds(r, id, has_lost ? 1 : left_of(max - round), &fused));
@@ -75,7 +77,7 @@ run_fixpoint(run *r, uint32_t id, bool *out_changed)
 {
   const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
   vyre_retirement retirement;
-  VYRE_TRY(vyre_retirement_begin(r, values[VYRE_FIXPOINT_AGAIN] == VYRE_AGAIN_BRANCHES, &retirement));
+  VYRE_TRY(vyre_retirement_begin(r, values[VYRE_FIXPOINT_WHILE] == VYRE_WHILE_BRANCHES, &retirement));
   r->fixpoints++;
   vyre_status status = run_rounds(r, id, &retirement, out_changed);
   r->fixpoints--;

@@ -26,7 +26,8 @@ void vyre_retirement_begin_round(vyre_retirement *retirement);
  * that changed each program.  `leave` applies to the last round. */
 VYRE_MUST_USE vyre_status vyre_retirement_end_rounds(vyre_retirement *retirement, uint32_t rounds, bool again, bool leave,
                                                      bool *out_again);
-/* Finds the programs that are done after a round.  *out_again is whether some are not.  If `leave` is set, sets the others aside.
+/* Finds the programs that are done after a round, or before the first one with by_branches.  *out_again is whether some are not. If
+ * `leave` is set, sets the others aside.
  */
 VYRE_MUST_USE vyre_status vyre_retirement_end_round(vyre_retirement *t, bool leave, bool *out_again);
 /* Puts all programs back, unless a pass failed. */
