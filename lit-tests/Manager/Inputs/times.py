@@ -1,4 +1,4 @@
-# Checks the times and the trace of one run of vyre-passmgr -O over GLSL: both are JSON, and their sums are right.
+# Checks the times and the trace of one run of vyre-passmgr with default<O3> over GLSL: both are JSON, and their sums are right.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import sys
