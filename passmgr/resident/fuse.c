@@ -224,8 +224,8 @@ seal_changes(fused *f, uint64_t before)
   return vyre_run_settle_change(r, NULL);
 }
 
-/* Marks columns that the members provide as lost.  Preparing the members cleared them, so a pass that requires a valid one gets it
- * computed again. */
+/* Marks columns that the members provide as lost.  Preparing the members cleared them if passes are checked (check_changed), so a
+ * pass that requires a valid one gets it computed again. */
 static void
 lose_columns(const fused *f)
 {

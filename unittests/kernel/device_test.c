@@ -219,7 +219,7 @@ TEST(columns_are_read_back_only_if_the_host_needs_them)
 }
 
 /* In the last round of the fixpoint for seed 19, canon runs, and cid is skipped because nothing changed.  The round is prepared as
- * a sequence first, which clears the column of cid. */
+ * a sequence first, which clears the column of cid because passes are checked. */
 TEST(columns_are_computed_again_if_a_sequence_does_not_fit)
 {
   for (uint32_t seed = 17; seed <= 20; seed++) {
@@ -236,6 +236,40 @@ binary_of_text(const char *text)
   vyre_bytes bytes = binary_of(module);
   vyre_module_destroy(module);
   return bytes;
+}
+
+/* Returns a program in which the first user of %s has many rows under it.  sweeps.rewire makes it an operand of the relaxed rows.
+ */
+static vyre_bytes
+rewired(uint32_t users, uint32_t relaxed)
+{
+  enum { DEEP = 20 };
+  vyre_bytes text = {0};
+  assert_ok(vyre_bytes_printf(&text, "program @rewired {\n  buffer %%x : u32[] storage rw set(0) binding(0)\n"
+                                     "  %%s = load %%x[0]\n  %%t = load %%x[1]\n  %%deep0 = add %%t, 3u32\n"));
+  for (uint32_t i = 1; i <= DEEP; i++)
+    assert_ok(vyre_bytes_printf(&text, "  %%deep%u = xor %%deep%u, %uu32\n", i, i - 1, i));
+  assert_ok(vyre_bytes_printf(&text, "  %%first = sub %%s, %%deep%u\n", DEEP));
+  for (uint32_t i = 0; i < users; i++)
+    assert_ok(vyre_bytes_printf(&text, "  %%user%u = sub%s %%s, %%t\n", i, i >= users - relaxed ? " relaxed" : ""));
+  assert_ok(vyre_bytes_printf(&text, "  store %%x[0], %%first\n}\n"));
+  vyre_bytes bytes = binary_of_text(text.data);
+  vyre_bytes_free(&text);
+  return bytes;
+}
+
+/* The device returns the one changed element, or the whole columns if most elements changed. */
+TEST(levels_are_checked_for_changed_rows)
+{
+  enum { USERS = 1000 };
+  static const uint32_t relaxed[] = {0, 1, USERS};
+  for (size_t i = 0; i < sizeof relaxed / sizeof *relaxed; i++) {
+    vyre_bytes input = rewired(USERS, relaxed[i]), out = forms_run(&input, "sweeps.rewire", &forms[LAZY]);
+    const bool is_error = memmem(out.data, out.size, "are no longer above", 19) != NULL;
+    assert_int_equal(is_error, relaxed[i] != 0);
+    vyre_bytes_free(&out);
+    vyre_bytes_free(&input);
+  }
 }
 
 /* A repetition without an end is an error, also if it ends on the device. */
