@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
 
-/* Returns whether the rows are the same, correspond to each other, or are equal literals. */
+/* Returns whether the rows are the same, correspond to each other, or are equal literals or built-ins. */
 static bool
 are_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
   const vyre_view *v = k->v;
   if (x == y || (y && x < k->rows && k->twin[x] == y))
     return true;
-  return vyre_op_of(v, x) == VYRE_OP_const && v->op[x] == v->op[y] && !cleaner_has_place(v, x) &&
+  return vyre_op_of(v, x) != VYRE_OP_at && v->op[x] == v->op[y] && !cleaner_has_place(v, x) &&
          vyre_row_imm(v, x) == vyre_row_imm(v, y);
 }
 
@@ -40,8 +40,8 @@ rows_equal(const cleaner *k, uint32_t x, uint32_t y)
          operands_equal(k, v->c[x], v->c[y]);
 }
 
-/* Returns the next row of the arm, at any depth, that is neither a path nor an undecorated literal.  Returns 0 if there is no
- * such row. */
+/* Returns the next row of the arm, at any depth, that is not a path, literal or built-in without decorations.  Returns 0 if there
+ * is no such row. */
 static uint32_t
 next_placed(const vyre_view *v, uint32_t arm, uint32_t row)
 {
@@ -89,6 +89,7 @@ void
 cleaner_if(cleaner *k, uint32_t row)
 {
   const vyre_view *v = k->v;
+  cleaner_find_operand(k, row);
   const uint32_t condition = v->a[row], then_region = v->first[row], else_region = v->last[row];
   if (vyre_row_is_const(v, condition)) {
     cleaner_replace_by_region(k, row, v->imm[condition] ? then_region : else_region);

@@ -79,6 +79,7 @@ void
 cleaner_switch(cleaner *k, uint32_t row)
 {
   const vyre_view *v = k->v;
+  cleaner_find_operand(k, row);
   const uint32_t only = v->first[row];
   const bool always = only && !v->next[only] && (v->imm[only] & VYRE_CASE_DEFAULT);
   if (always || vyre_row_is_const(v, v->a[row])) {

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
+#include "known.h"
 
 static uint32_t
 construct_around(const vyre_view *v, uint32_t row)
@@ -73,6 +74,20 @@ cleaner_replace_by_region(cleaner *k, uint32_t construct, uint32_t region)
   while (k->v->first[region])
     k->host->move_before(k->module, k->v->first[region], construct);
   cleaner_drop(k, construct);
+}
+
+void
+cleaner_find_operand(cleaner *k, uint32_t row)
+{
+  const uint32_t value = k->v->a[row], op = vyre_op_of(k->v, value);
+  const bool may_be_known = op == VYRE_OP_get || op == VYRE_OP_not || op == VYRE_OP_and || op == VYRE_OP_or; /* others seldom are */
+  uint64_t bits;
+  if (!may_be_known || !known_value(k->host, k->module, value, &bits))
+    return;
+  const uint32_t literal = k->host->constant(k->module, row, VYRE_ROW_TYPE(k->v->op[value]), bits);
+  k->out_of_memory |= literal == 0;
+  if (literal)
+    k->host->set_operand(k->module, row, 0, literal);
 }
 
 /* ---- redundant jumps ----------------------------------------------------------------------------------------------------- */

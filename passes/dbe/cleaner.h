@@ -30,13 +30,14 @@ bool cleaner_allocate(cleaner *k, uint32_t **column);
 
 /* ---- queries ------------------------------------------------------------------------------------------------------------- */
 
-/* Returns whether the row's position matters.  Paths and undecorated literals have no position, because text writes them where
- * they are used. */
+/* Returns whether the row's position matters.  Paths, and literals and built-ins without decorations, have no position, because
+ * text writes them where they are used. */
 static inline bool
 cleaner_has_place(const vyre_view *v, uint32_t row)
 {
   const uint32_t op = vyre_op_of(v, row);
-  return op != VYRE_OP_at && (op != VYRE_OP_const || (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) != 0);
+  const bool is_leaf = op == VYRE_OP_const || vyre_op_is_invocation(op);
+  return op != VYRE_OP_at && (!is_leaf || (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) != 0);
 }
 
 /* Returns the first row from `row` on, in its region, whose position matters, or 0.  If a region has no such row, its other rows
@@ -78,6 +79,9 @@ void cleaner_replace_by_region(cleaner *k, uint32_t construct, uint32_t region);
 /* Removes a jump to the end of the construct, which control reaches without it.  Constructs around it now complete, and an `if`
  * that held only the jump is removed. */
 void cleaner_drop_jump(cleaner *k, uint32_t jump, uint32_t construct);
+
+/* Replaces the condition of an `if`, or the selector of a `switch`, by a literal if it is the value of a variable that is known. */
+void cleaner_find_operand(cleaner *k, uint32_t row);
 
 /* Removes jumps of the op whose target control reaches without them. */
 void cleaner_drop_redundant_jumps(cleaner *k, uint32_t construct, uint32_t op);

@@ -1,15 +1,17 @@
 /* Dead branch elimination: control flow whose outcome is known is replaced by the region that runs.
  *
- *   if       with a literal condition: the arm that runs.  With equal arms: one of them.  Without rows: removed.
+ *   if       with a known condition: the arm that runs.  With equal arms: one of them.  Without rows: removed.
  *            With not(x): `if x` with exchanged arms
- *   switch   with a literal selector, or only a default: the case that runs and those that it falls into.  Without rows: removed.
+ *   switch   with a known selector, or only a default: the case that runs and those that it falls into.  Without rows: removed.
  *            Without a default: cases without rows are removed
  *   for      with from >= to, or without rows: removed.  With one iteration between literals: the body, with a literal index
  *   loop     with one iteration, because its end breaks, its end is unreachable, or a second iteration would leave at its header
- *            (once.c): the body and its continuing region
+ *            (known.c): the body and its continuing region
  *   block    without leaves: its rows.  Rows after an `if` with a leave move (nest.c), if that removes all leaves
  *   jumps    to the place that control reaches without them: removed
  *   rows     after a construct that control never leaves by its end (both arms jump, a loop has no exit): removed
+ *
+ * A known condition is a literal, or a variable that rows before it set to a literal (known.c).
  *
  * Where a jump to a construct's end remains, the construct becomes a block and the jump a leave.  Equal arms are compared row by
  * row, without paths: all columns are equal, and operands are equal or correspond.  Arms with subgroup rows, barriers or opaque
@@ -25,7 +27,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
-#include "once.h"
+#include "known.h"
 
 /* Lists constructs and rows that end regions, in program order.  `out` has room for all rows.  Branch-free, because such a
  * branch is mispredicted often. */
@@ -119,8 +121,8 @@ static const vyre_pass dbe = {
     .name = "dbe",
     .long_name = "dead-branch",
     .summary = "remove branches and loops whose outcome is known",
-    .help = "Removes if and switch on literals, loops with no iteration or one, equal and empty arms, blocks without leaves,\n"
-            "redundant jumps and unreachable rows.",
+    .help = "Removes if and switch on literals and on variables that rows before set to literals, loops with no iteration or one,\n"
+            "equal and empty arms, blocks without leaves, redundant jumps and unreachable rows.",
     .run = run,
 };
 VYRE_PLUGIN("dbe", "1.0", &dbe)

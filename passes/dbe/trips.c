@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
-#include "once.h"
+#include "known.h"
 
 /* Maps the bits of a literal to an unsigned number, so that unsigned order is the order of the row's kind. */
 static uint64_t
@@ -102,7 +102,7 @@ cleaner_loop(cleaner *k, uint32_t row)
   const bool alone = cleaner_next_placed(v, v->first[continuing]) == end; /* `end` is the region's only row with a position */
   bool one = end && vyre_row_is_const(v, v->a[end]) && v->imm[v->a[end]] != 0;
   const bool never = end && vyre_row_is_const(v, v->a[end]) && !one;
-  const uint32_t test = one ? 0 : once_loop(k->host, k->module, row, continues);
+  const uint32_t test = one ? 0 : known_break(k->host, k->module, row, continues);
   /* Sets at the start of a second iteration do not run if a jump or the end of the first iteration leaves the loop. */
   one = one || (test && ((!continues && (!end || never)) || !has_sets(v, v->first[body], test)));
   if (end && (never || (one && (!continues || alone)))) {

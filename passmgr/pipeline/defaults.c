@@ -10,7 +10,6 @@
 const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
     {"O0", "no-op"},
     {"O1", "dbe,simplify,dbe,dce"},
-    {"O2", "early,dbe,licm,dse,uncopy,simplify,cprop<joins>,dce,fixpoint<max=32;on-limit=quiet;while=branches>(dbe,licm,dse,"
-           "simplify,dce)"},
+    {"O2", "early,dbe,licm,dse,uncopy,simplify,cprop<joins>,fixpoint<while=branches>(dbe),dce"},
     {"O3", FIXPOINT "(" ROUND ",remainder,expand)"},
 };

@@ -62,6 +62,8 @@ hash_program(const vyre_module *module, uint32_t program)
 vyre_status
 vyre_retirement_begin(run *r, bool by_branches, vyre_retirement *out)
 {
+  if (!by_branches)
+    VYRE_TRY(vyre_run_seal(r)); /* hashes are of sealed programs */
   const vyre_allocator *allocator = vyre_module_allocator(r->module);
   const vyre_view *v = vyre_module_view(r->module);
   const uint32_t programs = vyre_count_programs(v);
@@ -107,6 +109,7 @@ drop_analyses(run *r)
 static vyre_status
 set_aside(run *r, const bool *programs)
 {
+  VYRE_TRY(vyre_run_seal(r));
   const vyre_allocator *allocator = vyre_module_allocator(r->module);
   run_aside *aside = vyre_allocate(allocator, sizeof *aside);
   if (!aside)

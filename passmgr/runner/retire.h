@@ -18,7 +18,7 @@ typedef struct vyre_retirement {
   run_aside *outer;        /* r->aside at the begin */
 } vyre_retirement;
 
-/* Begins a fixpoint over the sealed module.  vyre_retirement_end must follow if the status is VYRE_OK. */
+/* Begins a fixpoint.  Seals the module, unless by_branches.  vyre_retirement_end must follow if the status is VYRE_OK. */
 VYRE_MUST_USE vyre_status vyre_retirement_begin(run *r, bool by_branches, vyre_retirement *out);
 /* Hashes the programs before a round.  Must be called before each round that vyre_retirement_end_round ends. */
 void vyre_retirement_begin_round(vyre_retirement *retirement);

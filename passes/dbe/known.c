@@ -1,16 +1,18 @@
-/* Loops whose second iteration leaves at once: evaluates the test at the header with the values that the first iteration leaves
- * in variables.
+/* Values of conditions that follow from sets of variables near by.
+ *
+ * A loop runs once if its second iteration leaves at once.  So its test is computed with the values that the first iteration
+ * leaves in variables.
  *
  * The header of a body is its rows up to the first `if`, if none of them has an effect but on variables.  A `get` there sees a
  * `set` before it in the header, or the value of the previous iteration, or in the first iteration the value from before the loop.
  * Values are followed back through rows that fold, up to a bounded number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "once.h"
+#include "known.h"
 
 #include "cleaner.h"
 
-enum { MOST_ROWS = 256, MOST_VALUES = 32 }; /* visited for one loop */
+enum { MOST_ROWS = 256, MOST_VALUES = 32 }; /* visited for one condition */
 
 enum { FIRST = 1, SECOND = 2 }; /* iterations */
 
@@ -18,7 +20,7 @@ typedef struct search {
   const vyre_host *host;
   const vyre_module *module;
   const vyre_view *v;
-  uint32_t loop, test; /* `test` is the `if` at the end of the header */
+  uint32_t loop, test; /* `test` is the `if` at the end of the header; both are 0 for a condition */
   bool continues;
   uint32_t rows, values; /* rows and values that may still be visited */
 } search;
@@ -32,11 +34,12 @@ spend_one(uint32_t *left)
   return true;
 }
 
-/* Returns whether the row may be visited.  Paths are free, because the number of their rows depends on how the module was made. */
+/* Returns whether the row may be visited.  Rows that text writes where they are used are free, because their number depends on how
+ * the module was made. */
 static bool
 may_visit(search *q, uint32_t row)
 {
-  return !cleaner_has_place(q->v, row) || spend_one(&q->rows);
+  return !cleaner_has_place(q->v, row) || vyre_op_of(q->v, row) == VYRE_OP_tuple || spend_one(&q->rows);
 }
 
 /* ---- sets ---------------------------------------------------------------------------------------------------------------- */
@@ -52,8 +55,8 @@ may_set(search *q, uint32_t construct, uint32_t var)
   return false;
 }
 
-/* Finds the last `set` of the variable from `row` back to the first row of its region.  *out is 0 if there is none.  Returns
- * false if that is not known. */
+/* Finds the last `set` of the variable from `row` back to the first row of its region.  *out is 0 if there is none.  Of an `if` on
+ * a literal, only the arm that runs counts.  Returns false if the `set` is not known. */
 static bool
 last_set(search *q, uint32_t row, uint32_t var, uint32_t *out)
 {
@@ -65,8 +68,13 @@ last_set(search *q, uint32_t row, uint32_t var, uint32_t *out)
       *out = row;
       return true;
     }
-    if ((vyre_op_flags_of(v, row) & VYRE_OP_REGIONS) != 0 && may_set(q, row, var))
+    if (vyre_op_of(v, row) == VYRE_OP_if && vyre_row_is_const(v, v->a[row])) {
+      const uint32_t arm = v->imm[v->a[row]] ? v->first[row] : v->last[row];
+      if (!last_set(q, v->last[arm], var, out) || *out)
+        return *out != 0;
+    } else if ((vyre_op_flags_of(v, row) & VYRE_OP_REGIONS) != 0 && may_set(q, row, var)) {
       return false;
+    }
   }
   return true;
 }
@@ -83,13 +91,13 @@ set_by_trip(search *q, uint32_t var)
   return last_set(q, v->last[body], var, &set) ? set : 0;
 }
 
-/* Returns the last `set` before the loop, 0 if it is not known or there is none.  *zero is true if nothing was set since the
- * start of the program and the variable is zero there. */
+/* Returns the last `set` before the row, 0 if it is not known or there is none.  *zero is true if nothing was set since the start
+ * of the program and the variable is zero there. */
 static uint32_t
-set_before(search *q, uint32_t var, bool *zero)
+set_before(search *q, uint32_t row, uint32_t var, bool *zero)
 {
   const vyre_view *v = q->v;
-  uint32_t row = q->loop, set;
+  uint32_t set;
   *zero = false;
   for (;;) {
     if (!last_set(q, v->prev[row], var, &set) || set)
@@ -129,13 +137,13 @@ value_of_get(search *q, uint32_t get, uint32_t trip, uint64_t out[4])
 {
   const vyre_view *v = q->v;
   const uint32_t var = v->a[get];
-  uint32_t earlier;
+  uint32_t earlier = 0;
   bool zero = false;
-  if (!is_in_header(q, get, var, &earlier))
+  if (q->loop && !is_in_header(q, get, var, &earlier))
     return false;
   if (earlier)
     return value_of(q, v->b[earlier], trip, out);
-  const uint32_t set = trip == SECOND ? set_by_trip(q, var) : set_before(q, var, &zero);
+  const uint32_t set = trip == SECOND ? set_by_trip(q, var) : set_before(q, q->loop ? q->loop : get, var, &zero);
   if (zero)
     splat(0, out);
   return zero || (set && value_of(q, v->b[set], FIRST, out));
@@ -198,7 +206,7 @@ begins_with_break(const vyre_view *v, uint32_t arm)
 }
 
 uint32_t
-once_loop(const vyre_host *host, const vyre_module *module, uint32_t loop, bool continues)
+known_break(const vyre_host *host, const vyre_module *module, uint32_t loop, bool continues)
 {
   const vyre_view *v = host->view(module);
   search q = {
@@ -211,4 +219,15 @@ once_loop(const vyre_host *host, const vyre_module *module, uint32_t loop, bool 
   if ((!then_breaks && !else_breaks) || !value_of(&q, v->a[q.test], SECOND, condition))
     return 0;
   return (condition[0] ? then_breaks : else_breaks) ? q.test : 0;
+}
+
+bool
+known_value(const vyre_host *host, const vyre_module *module, uint32_t row, uint64_t *out_bits)
+{
+  search q = {.host = host, .module = module, .v = host->view(module), .rows = MOST_ROWS, .values = MOST_VALUES};
+  uint64_t lanes[4];
+  if (!value_of(&q, row, FIRST, lanes))
+    return false;
+  *out_bits = lanes[0];
+  return true;
 }

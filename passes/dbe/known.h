@@ -1,8 +1,8 @@
-/* Loops whose second iteration leaves at once.
+/* Conditions that are known from sets of variables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VYRE_PASSES_DBE_ONCE_H
-#define VYRE_PASSES_DBE_ONCE_H
+#ifndef VYRE_PASSES_DBE_KNOWN_H
+#define VYRE_PASSES_DBE_KNOWN_H
 
 #include "vyre/plugin.h"
 
@@ -13,6 +13,10 @@
  *
  * Searches both regions for the last sets of an iteration.  `continues` says that a jump leads to the continuing region.  O(1):
  * gives up a search that would be long. */
-uint32_t once_loop(const vyre_host *host, const vyre_module *module, uint32_t loop, bool continues);
+uint32_t known_break(const vyre_host *host, const vyre_module *module, uint32_t loop, bool continues);
+
+/* Returns whether the value of a row of a scalar type is known, given sets of variables before it, up to the start of the loop
+ * around it.  O(1), likewise. */
+bool known_value(const vyre_host *host, const vyre_module *module, uint32_t row, uint64_t *out_bits);
 
 #endif
