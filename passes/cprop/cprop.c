@@ -15,7 +15,7 @@
  * The pass changes uses only.  It does not move or remove rows.  dce removes unused rows, and dbe removes branches on literals.  A
  * value replaces an operand only where the value's row is visible.
  *
- * cprop<joins> skips programs in which a scan finds nothing that `simplify` did not (scan.c).
+ * cprop<conditions> replaces conditions only: the solver finds little that `simplify` did not.
  *
  * Limits: floats are not folded in a program whose float mode is not round-to-nearest with denormals (host->fold_given).  A
  * vector literal that is not a splat is not used.  Specialization constants are never known.  O(rows + parts of joins), and
@@ -25,7 +25,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
-#include "scan.h"
+#include "solve.h"
 
 typedef struct changer {
   const solution *s;
@@ -133,13 +133,6 @@ change_uses(changer *c)
   return VYRE_OK;
 }
 
-static void
-select_all(const vyre_view *v, bool *programs)
-{
-  for (uint32_t program = v->first[0]; program; program = v->next[program])
-    programs[program] = true;
-}
-
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -148,20 +141,13 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   memory m;
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
-  bool *programs = host->alloc(ctx, sizeof *programs * host->view(module)->rows), any = true;
-  if (!programs)
-    return host->out_of_memory(ctx);
-  VYRE_TRY(known_replace(ctx, module, &conditional, programs));
-  if (host->param(ctx, "joins"))
-    VYRE_TRY(scan_joins(ctx, module, programs, &any));
-  else
-    select_all(host->view(module), programs);
-  if (!any)
-    return VYRE_OK;
-  VYRE_TRY(memory_make(&m, ctx, module));
-  VYRE_TRY(solve(&s, &m, programs));
-  changer c = {.s = &s, .host = host, .module = module, .v = m.v, .versions = true};
-  VYRE_TRY(change_uses(&c));
+  changer c = {.s = &s, .host = host, .module = module, .v = host->view(module), .versions = true};
+  VYRE_TRY(known_replace(ctx, module, &conditional));
+  if (!host->param(ctx, "conditions")) {
+    VYRE_TRY(memory_make(&m, ctx, module));
+    VYRE_TRY(solve(&s, &m));
+    VYRE_TRY(change_uses(&c));
+  }
   if (c.versions)
     host->preserved(ctx, VYRE_VERSIONS);
   host->count(ctx, "uses known from conditions", conditional);
@@ -174,8 +160,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 static const vyre_param params[] = {{
     .struct_size = sizeof(vyre_param),
     .type = VYRE_PARAM_FLAG,
-    .name = "joins",
-    .summary = "skip programs in which no joined value and no branch condition is known; use after simplify",
+    .name = "conditions",
+    .summary = "only replace uses known from conditions; use after simplify",
 }};
 
 static const vyre_pass cprop = {

@@ -51,7 +51,6 @@ typedef struct walk {
   list literals, facts, frames;
   uint32_t rows; /* at the start of the walk; constants added later have no elements */
   uint32_t program;
-  bool *programs; /* by program, whether an operand was replaced */
   uint64_t changed;
 } walk;
 
@@ -221,13 +220,6 @@ is_fallen_into(const vyre_view *v, uint32_t region)
   return before && VYRE_ROW_OP(v->op[v->last[before]]) == VYRE_OP_fallthrough;
 }
 
-/* Marks the program for the solver if the operand of a branch is a literal. */
-static void
-note_branch(walk *w, uint32_t operand)
-{
-  w->programs[w->program] |= VYRE_ROW_OP(w->v->op[operand]) == VYRE_OP_const;
-}
-
 static void
 open_region(walk *w, uint32_t region)
 {
@@ -235,12 +227,10 @@ open_region(walk *w, uint32_t region)
   const uint32_t control = v->parent[region];
   switch (VYRE_ROW_OP(v->op[control])) {
   case VYRE_OP_if:
-    note_branch(w, v->a[control]);
     assume_condition(w, v->a[control], region == v->first[control], 0);
     break;
   case VYRE_OP_switch: {
     const uint32_t label = v->a[region];
-    note_branch(w, v->a[control]);
     const bool alone = VYRE_ROW_OP(v->op[label]) == VYRE_OP_const && !(v->imm[region] & VYRE_CASE_DEFAULT);
     if (alone && !is_fallen_into(v, region) && VYRE_ROW_OP(v->op[v->a[control]]) != VYRE_OP_const)
       add_literal(w, v->a[control], vyre_row_imm(v, label));
@@ -310,7 +300,6 @@ replace_operands(walk *w, uint32_t row)
     if (w->literal_of[operands[i]] == 0)
       continue;
     w->changed++;
-    w->programs[w->program] = true;
     literal *l = LIST_AT(literal, w->literals, w->literal_of[operands[i]]);
     if (l->constant == 0)
       l->constant = w->ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
@@ -362,20 +351,18 @@ visit(walk *w, uint32_t row)
     replace_operands(w, row);
   if (flags & VYRE_OP_REGION)
     visit_region(w, row);
-  else if (flags & VYRE_OP_ENDS) {
+  else if (flags & VYRE_OP_ENDS)
     w->ends[top(w)->row] = true;
-    if (op == VYRE_OP_breakif)
-      note_branch(w, v->a[row]);
-  } else if (w->facts.count > 1 && vyre_op_info_of(v, op)->compares != 0)
+  else if (w->facts.count > 1 && vyre_op_info_of(v, op)->compares != 0)
     look_up_comparison(w, row);
 }
 
 vyre_status
-known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed, bool *programs)
+known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
 {
   const vyre_view *v = ctx->host->view(module);
   const uint32_t rows = v->rows; /* the walk ends before the const rows that the pass appends */
-  walk w = {.ctx = ctx, .module = module, .v = v, .rows = rows, .programs = programs};
+  walk w = {.ctx = ctx, .module = module, .v = v, .rows = rows};
   w.literals.size = sizeof(literal);
   w.facts.size = sizeof(fact);
   w.frames.size = sizeof(frame);

@@ -7,7 +7,7 @@
 #include "../state/list.h"
 
 /* Replaces operands by literals where a condition around or before their row determines them.  Adds the number of replaced
- * operands to `changed`, and sets the element of each changed program in `programs`, which has one for each row.  O(rows). */
-vyre_status known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed, bool *programs);
+ * operands to `changed`.  O(rows). */
+vyre_status known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed);
 
 #endif

@@ -184,7 +184,7 @@ solve_program(solution *s)
 }
 
 vyre_status
-solve(solution *s, const memory *m, const bool *programs)
+solve(solution *s, const memory *m)
 {
   const vyre_view *v = m->v;
   vyre_pass_ctx *ctx = m->ctx;
@@ -196,7 +196,6 @@ solve(solution *s, const memory *m, const bool *programs)
   for (uint32_t i = v->join_count; i-- > 1 && !s->out_of_memory;)
     s->joins[v->joins[i].row] = i;
   for (s->program = v->first[0]; s->program && !s->out_of_memory; s->program = v->next[s->program])
-    if (programs[s->program])
-      solve_program(s);
+    solve_program(s);
   return s->out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }

@@ -37,9 +37,8 @@ typedef struct solution {
 /* Initializes a solution in which no value is computed. */
 vyre_status solve_begin(solution *s, vyre_pass_ctx *ctx, vyre_module *module);
 
-/* Computes the values of all rows and joins of the selected programs, over the edges that control can take.  `programs` has an
- * element for each row. */
-vyre_status solve(solution *s, const memory *m, const bool *programs);
+/* Computes the values of all rows and joins, over the edges that control can take. */
+vyre_status solve(solution *s, const memory *m);
 
 /* Returns the row's value, given its operands' values, or the row itself if no more is known. */
 uint32_t solve_row(solution *s, uint32_t row);
